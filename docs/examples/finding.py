@@ -1,0 +1,107 @@
+"""A library kernel that falls outside on an input: what is known of it, and how to run it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from exactref import Result
+
+Numbers = npt.NDArray[Any]
+
+FINDINGS: dict[str, Finding] = {}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel on an input: what runs it, and the result that judges it.
+
+    ``at`` is the element that the page shows, and ``declared`` says whether an output is covered
+    once what the kernel does is declared.
+    """
+
+    output: Callable[[], Any]
+    result: Result
+    at: int = 0
+    declared: Callable[[Any], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding in the words of the page, and the case of it."""
+
+    name: str
+    kernel: str
+    inputs: str
+    returned: str
+    why: str
+    standard: str
+    needs: str
+    case: Callable[[], Case]
+
+
+def finding(
+    kernel: str, inputs: str, returned: str, why: str, *, standard: str = "any_order"
+) -> Callable[[Callable[[], Case]], Callable[[], Case]]:
+    """Register the case that a function makes, under the function's name."""
+
+    def register(case: Callable[[], Case]) -> Callable[[], Case]:
+        name = case.__name__
+        library = name.split("_")[0]
+        FINDINGS[name] = Finding(name, kernel, inputs, returned, why, standard, library, case)
+        return case
+
+    return register
+
+
+def array(values: Any, dtype: Any) -> Numbers:
+    """An array of numbers in a format that numpy or ml_dtypes have."""
+    named = getattr(ml_dtypes, dtype) if dtype == "bfloat16" else dtype
+    return np.array(values, named)
+
+
+def complex_array(real: Any, imag: Any) -> Numbers:
+    """A complex64 array of its parts; real + 1j * imag would mix infinities."""
+    z = np.empty(np.shape(real), np.complex64)
+    z.real, z.imag = real, imag
+    return z
+
+
+def tensor(x: Numbers) -> Any:
+    """A torch tensor of an array, its bfloat16 through their bits."""
+    torch = importlib.import_module("torch")
+    if x.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(x)
+
+
+def on_torch(function: Callable[..., Any], *arrays: Numbers) -> Callable[[], Any]:
+    """A torch kernel on arrays; ``function`` is given the module first."""
+    return lambda: function(importlib.import_module("torch"), *map(tensor, arrays))
+
+
+def covered_by(result: Result, standard: str = "any_order", **terms: bool) -> Callable[[Any], bool]:
+    """Whether an output is covered by a result."""
+    return lambda output: bool(result.covers(output, standard, **terms).all())
+
+
+def only(output: Any) -> Any:
+    """The array itself, of an output given by name."""
+    return next(iter(output.values())) if isinstance(output, Mapping) else output
+
+
+def shown(value: complex, dtype: str) -> str:
+    """A number with the digits that tell those of its format apart."""
+    if isinstance(value, complex):
+        part = "float32" if dtype == "complex64" else "float64"
+        real, imag = shown(value.real, part), shown(value.imag, part)
+        unit = "i" if np.isfinite(value.imag) else " i"
+        return f"{real} {'-' if imag.startswith('-') else '+'} {imag.lstrip('-')}{unit}"
+    text = str(np.float32(value)) if dtype == "float32" else repr(float(value))
+    return text.removesuffix(".0")

@@ -1,0 +1,107 @@
+"""Library kernels that fall outside, each on the smallest input that is known: docs/findings.md.
+
+They are no faults of these tests: each one is expected to fail where the library, or the CPU, does
+what ours did, and may pass elsewhere. `--runxfail -k NAME` shows the table of one.
+"""
+
+import importlib.metadata
+import platform
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import exactref as er
+from docs.examples import (
+    findings_gradients,
+    findings_narrow,
+    findings_numpy,
+    findings_torch,
+    findings_worse,
+)
+from docs.examples.finding import FINDINGS, only, shown
+
+MODULES = (
+    findings_numpy,
+    findings_torch,
+    findings_gradients,
+    findings_narrow,
+    findings_worse,
+)
+# What the page's numbers were found with.
+VERSIONS = {"numpy": "2.4", "torch": "2.13", "scipy": "1.17", "triton": "3.9", "ml_dtypes": "0.6"}
+PROCESSOR = {"GenuineIntel", "avx512f", "avx512_bf16", "amx_bf16"}
+
+
+@pytest.fixture
+def finding(name):
+    found = FINDINGS[name]
+    if found.needs != "numpy":
+        pytest.importorskip(found.needs)
+    return found
+
+
+def marked():
+    """The names, with what is expected where a kernel is run and judged."""
+    return [
+        pytest.param(
+            name, marks=pytest.mark.xfail(strict=False, raises=AssertionError, reason=one.why)
+        )
+        for name, one in FINDINGS.items()
+    ]
+
+
+@pytest.mark.parametrize("name", marked())
+def test_the_kernel_is_outside(exactref, finding):
+    case = finding.case()
+    with np.errstate(all="ignore"):
+        output = case.output()
+    exactref.check(output, case.result, standard=finding.standard)
+
+
+@pytest.mark.parametrize("name", [name for name, one in FINDINGS.items() if one.case().declared])
+def test_it_is_covered_once_it_is_declared(finding):
+    case = finding.case()
+    with np.errstate(all="ignore"):
+        output = only(case.output())
+    assert case.declared(output)
+
+
+def numbers(text, count):
+    """The number that a row of the page shows, one for each part."""
+    found = [float(one) for one in re.findall(r"-?(?:inf|nan|[\d.]+(?:e[+-]\d+)?)", text)]
+    assert len(found) == count
+    return found
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_what_the_page_says_is_outside(name):
+    finding = FINDINGS[name]
+    case = finding.case()
+    rounded = case.result.rounded
+    values = np.array(rounded.values()).reshape(-1)
+    parts = numbers(finding.returned, 2 if np.iscomplexobj(values) else 1)
+    values[case.at] = complex(*parts) if len(parts) == 2 else parts[0]
+    output = er.asarray(values.reshape(rounded.shape), rounded.dtype)
+    covered = np.asarray(case.result.covers(output, finding.standard)).reshape(len(values), -1)
+    assert not covered[case.at].all()
+    assert np.delete(covered, case.at, axis=0).all()
+
+
+def ours():
+    """Whether libraries and processor are those that the page's numbers were found with."""
+    info = Path("/proc/cpuinfo")
+    flags = set(info.read_text().split()) if info.exists() else set()
+    return platform.machine() == "x86_64" and flags >= PROCESSOR
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_it_returns_what_the_page_says(finding):
+    version = importlib.metadata.version(finding.needs)
+    if not ours() or not version.startswith(VERSIONS[finding.needs] + "."):
+        pytest.skip(f"{finding.needs} {version} on this processor may return something else")
+    case = finding.case()
+    with np.errstate(all="ignore"):
+        output = er.asarray(only(case.output()))
+    assert shown(output.scalars()[case.at], output.dtype) == finding.returned

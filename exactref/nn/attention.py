@@ -1,0 +1,5 @@
+"""Declared attention algorithms."""
+
+from exactref_core.algorithms import AttentionAlgorithm
+
+__all__ = ["AttentionAlgorithm"]

@@ -1,0 +1,1 @@
+"""The core of exactref: formats, exact arithmetic, operations, standards and judgement."""

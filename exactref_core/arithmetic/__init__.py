@@ -1,0 +1,1 @@
+"""The readings of a definition: exact (fast and certified), bounds, ordinary."""

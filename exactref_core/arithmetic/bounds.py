@@ -1,0 +1,286 @@
+"""The bounds reading as arrays: how far stored values may be, and what else they may be.
+
+For every node: a bracket of its error bound under one standard (the bound is one real number; the
+bracket is what float64 knows of it), and the set of specials that a conforming implementation may
+store. What float64 cannot tell is marked unsure, and certified element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from exactref_core.arithmetic import flush_bounds, quotient_bounds, rules, states
+from exactref_core.arithmetic.approx import Approx, signs
+from exactref_core.arithmetic.bound import ALGEBRA, Bound, either, magnitude, merge
+from exactref_core.arithmetic.brackets import Bracket
+from exactref_core.arithmetic.families import FAMILIES, family
+from exactref_core.arithmetic.fast import FastReading
+from exactref_core.arithmetic.fast_choices import STEPS, answered
+from exactref_core.arithmetic.graph import GROWS, Indices, Node
+from exactref_core.arithmetic.loads import loaded
+from exactref_core.arithmetic.source_bounds import constant
+from exactref_core.arithmetic.step_sets import (
+    ANY_SIDE,
+    overflow_sides,
+    step_sets,
+    without_numbers,
+    zero_of_either_sign,
+)
+from exactref_core.arithmetic.traversal import Kept, Layered, node_layers
+
+__all__ = ["FloatBounds"]
+
+
+class FloatBounds(Layered):
+    """Bounds of every node of a graph under one standard, over one fast reading."""
+
+    def __init__(self, fast: FastReading, standard: Any, flush: bool, precise: bool) -> None:
+        self.fast = fast
+        self.standard = standard
+        self.flush = flush
+        self.precise = precise
+        self.memo: dict[Node, Bound] = {}
+        self.kept: Kept[Bound] = Kept()
+
+    def whole(self, node: Node) -> Bound:
+        """Return the bounds of all elements."""
+        if node not in self.memo:
+            self.descend(node, lambda: node_layers(node, self.memo, None), self.whole)
+            with np.errstate(all="ignore"):
+                self.memo[node] = self.compute(node, None)
+        return self.memo[node]
+
+    @cached_property
+    def unflushed(self) -> FloatBounds:
+        """The same reading where nothing is flushed."""
+        return FloatBounds(self.fast, self.standard, False, self.precise)
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Keep what is gathered inside, values and bounds."""
+        with self.kept.scope(), self.fast.kept.scope():
+            yield
+
+    def at(self, node: Node, flat: Indices) -> Bound:
+        """Return the bounds at flat indices."""
+        if node in self.memo or (node.verb in ("sum", "dot") and 2 * flat.size > node.size):
+            return self.whole(node).map(lambda part: part.reshape(-1)[flat], node.shape)
+        self.descend(node, lambda: node_layers(node, self.memo, None), self.whole)
+        with np.errstate(all="ignore"):
+            if self.kept.scopes:
+                return self.kept.get(node, flat, self.compute)
+            with self.scope():
+                return self.compute(node, flat)
+
+    def get(self, node: Node, flat: Indices | None) -> Bound:
+        """Return the bounds of all elements, or of those at flat indices."""
+        return self.whole(node) if flat is None else self.at(node, flat)
+
+    def value(self, node: Node, flat: Indices | None) -> Approx:
+        """Return the exact values of all elements, or of those at flat indices."""
+        return self.fast.whole(node) if flat is None else self.fast.at(node, flat)
+
+    def compute(self, node: Node, flat: Indices | None) -> Bound:
+        """Evaluate one node."""
+        verb = node.verb
+        if verb == "load":
+            return loaded(self, node, flat)
+        if verb == "constant":
+            return constant(node)
+        if verb == "inside":
+            return self.inside(node, flat)
+        if verb == "flushable":
+            return flush_bounds.bound(self, node, flat)
+        if verb == "view":
+            return self.view(node, flat)
+        if verb == "stack":
+            return self.stack(node, flat)
+        if verb == "admit":
+            return self.admit(node, flat)
+        if verb in FAMILIES:
+            return family(verb).bounds.bound(self, node, flat)  # type: ignore[no-any-return]
+        if verb in ("sum", "dot", "paired_dot"):
+            from exactref_core.arithmetic.accumulation import accumulate
+
+            return accumulate(self, node, flat)
+        if verb == "store":
+            from exactref_core.arithmetic.stores import stored
+
+            return stored(self, node, flat)
+        if verb == "by_sign":
+            from exactref_core.arithmetic.signs_bounds import by_sign
+
+            return by_sign(self, node, flat)
+        return self.step(node, flat)
+
+    def view(self, node: Node, flat: Indices | None) -> Bound:
+        """A rearrangement."""
+        source = node.operands[0]
+        if flat is not None:
+            return self.at(source, node.attrs.gather(flat))
+        return self.whole(source).map(node.attrs.apply, source.shape)
+
+    def stack(self, node: Node, flat: Indices | None) -> Bound:
+        """Operands side by side."""
+        count = len(node.operands)
+        source, which = np.divmod(np.arange(node.size) if flat is None else flat, count)
+        parts = [self.get(x, source) for x in node.operands]
+
+        def pick(arrays: list[Any]) -> Any:
+            if all(array is None for array in arrays):
+                return None
+            fill = [
+                np.broadcast_to(states.FINITE if a is None else a, source.shape) for a in arrays
+            ]
+            chosen = np.choose(which, fill)
+            return chosen if flat is not None else chosen.reshape(node.shape)
+
+        error = Bracket(pick([p.error.low for p in parts]), pick([p.error.high for p in parts]))
+        unsure = [np.zeros(source.shape, bool) if p.unsure is None else p.unsure for p in parts]
+        known = all(p.unsure is None for p in parts)
+        return Bound(error, error, pick([p.states for p in parts]), None if known else pick(unsure))
+
+    def admit(self, node: Node, flat: Indices | None) -> Bound:
+        """The union of the admitted computations."""
+        guarded, extra = node.attrs
+        result = self.get(node.operands[1], flat)
+        if extra and extra != self.standard.name:
+            return result
+        for computation in node.operands[2:]:
+            other = self.get(computation, flat)
+            result = union(result, other, guarded)
+            if guarded and self.flush and not tame(other):
+                # What flushes take out of the range still counts where nothing is flushed.
+                result = union(result, self.unflushed.get(computation, flat), guarded)
+        return result
+
+    def inside(self, node: Node, flat: Indices | None) -> Bound:
+        """The first operand, wild where the second may lie below the smallest normal number."""
+        bound = self.get(node.operands[0], flat)
+        size = magnitude(self.value(node.operands[1], flat))
+        least = float(node.attrs.smallest_normal)
+        sets = np.where(size.low < least, states.WILD, 0).astype(np.uint8)
+        unsure = (size.low < least) & (size.high >= least)
+        base = states.FINITE if bound.states is None else bound.states
+        sets = np.asarray(sets | base, np.uint8)
+        return Bound(bound.error, bound.inherited, sets, merge(bound.unsure, unsure))
+
+    def step(self, node: Node, flat: Indices | None) -> Bound:
+        """One elementwise step."""
+        verb, form = node.verb, node.compute
+        values = [self.value(x, flat) for x in node.operands]
+        bounds = [self.get(x, flat) for x in node.operands]
+        result = self.value(node, flat)
+        size, errors = magnitude(result), [b.error for b in bounds]
+        if verb == "scaled":
+            found: Bound = family(verb).bounds.score(self, node, flat, values, bounds, result)
+            return found
+        if verb == "divide":
+            inherited = quotient_bounds.inherited(self, node, flat, size, values, bounds)
+        else:
+            inherited = taken_over(node, values, errors, result)
+        error = before = inherited
+        if form is not None and self.flush and node.attrs == GROWS:
+            error = quotient_bounds.grown_and_flushed(self, node, flat)
+        elif form is not None and (verb == "within" or verb in rules.ROUNDINGS):
+            units, etas, *least = node.attrs if verb == "within" else rules.ROUNDINGS[verb]
+            size = rules.at_least(ALGEBRA, size, *least)
+            error = rules.rounded_step(ALGEBRA, form, size, inherited, units, etas, self.flush)
+            before = rules.before_last(ALGEBRA, form, size, inherited, units, etas, self.flush)
+            if verb == "divide":
+                scales = powers_of_two(values[1]) & (np.asarray(bounds[1].error.high) == 0)
+                before = either(scales, inherited, before)
+        sets, unsure = step_sets(node, values, bounds, result, before)
+        if sets is not None and form is not None and overflow_sides(node) != ANY_SIDE:
+            sets, unsure = without_numbers(form, result, error, sets, unsure)
+        if sets is not None:
+            never = ((sets & states.FINITE) == 0) & ~unsure
+            error, inherited = (cleared(bracket, never) for bracket in (error, inherited))
+        error, inherited = (without_bound(bounds, part) for part in (error, inherited))
+        return Bound(error, inherited, sets, unsure)
+
+
+def taken_over(node: Node, values: list[Approx], errors: list[Bracket], result: Approx) -> Bracket:
+    """Return the error that a step, no quotient, takes over from its operands."""
+    verb, errors = node.verb, adjusted(node, values, errors)
+    sizes = [magnitude(x) for x in values]
+    if verb == "by_sign":
+        sizes[1:] = candidates(values[1], values[2], sizes[1:])
+    inherited: Bracket = rules.inherited(ALGEBRA, verb, magnitude(result), sizes, errors)
+    if verb == "sqrt" and result.special is not None:
+        # The root of a negative number: how far what is stored may lie above zero.
+        reach = ALGEBRA.sqrt(ALGEBRA.monus(errors[0], sizes[0]))
+        negative = np.isnan(result.special) & (np.asarray(values[0].high) < 0)
+        inherited = either(negative, reach, inherited)
+    if verb == "special":
+        settled = answered(node.attrs[0], values[1:], [np.asarray(e.high) for e in errors[1:]])
+        inherited = cleared(inherited, settled)
+    return inherited
+
+
+def candidates(x: Approx, y: Approx, sizes: list[Bracket]) -> list[Bracket]:
+    """Return what a choice that flips moves by: the candidates' difference and 0, or both sizes."""
+    gap, zero = magnitude(STEPS["subtract"](None, x, y)), Bracket(0.0, 0.0)
+    if x.special is None and y.special is None:
+        return [gap, zero]
+    given = [np.zeros(()) if a.special is None else a.special for a in (x, y)]
+    some = (given[0] != 0) | (given[1] != 0)
+    return [either(some, sizes[0], gap), either(some, sizes[1], zero)]
+
+
+def adjusted(node: Node, values: list[Approx], errors: list[Bracket]) -> list[Bracket]:
+    """Return the errors of a step's operands, where they are not what the operands' bounds say."""
+    if node.verb == "with_sign" and zero_of_either_sign(node.operands[1]):
+        # The sign of an exact zero is the one that a loop happens to give.
+        return [errors[0], either(signs(values[1])[0] == 0, Bracket(1.0, 1.0), errors[1])]
+    return errors
+
+
+def without_bound(bounds: list[Bound], error: Bracket) -> Bracket:
+    """Return an error without a bound where an operand has none, whatever is made of it."""
+    for bound in bounds:
+        none = np.isinf(bound.error.low)
+        if np.any(none):
+            error = either(none, Bracket(np.inf, np.inf), error)
+    return error
+
+
+def powers_of_two(x: Approx) -> Any:
+    """Return which values are powers of two, whose reciprocal is exact."""
+    return (np.abs(np.frexp(x.high)[0]) == 0.5) & (np.asarray(x.spread) == 0)
+
+
+def cleared(error: Bracket, where: Any) -> Bracket:
+    """Return an error that is 0 in places: what is stored there is never a number, or exact."""
+    return either(where, Bracket(0.0, 0.0), error)
+
+
+def tame(bound: Bound) -> bool:
+    """Return whether a guarded computation counts at all elements."""
+    if bound.states is not None and not np.all(bound.states == states.FINITE):
+        return False
+    return bool(np.all(np.isfinite(bound.error.high)))
+
+
+def union(one: Bound, other: Bound, guarded: bool) -> Bound:
+    """Return the bound over two computations; a guarded one counts where it is tame."""
+    sets: Any = other.states
+    unsure = other.unsure
+    error = other.error
+    if guarded:
+        tame = np.isfinite(error.low)
+        if sets is not None:
+            tame = tame & (sets == states.FINITE)
+        vague = tame & ~np.isfinite(error.high)
+        unsure = vague if unsure is None else unsure | vague
+        error = Bracket(np.where(tame, error.low, 0.0), np.where(tame, error.high, 0.0))
+        sets = None
+    error = ALGEBRA.maximum(one.error, error)
+    if not guarded and (sets is None) != (one.states is None):
+        sets = states.FINITE if sets is None else sets | states.FINITE
+    return Bound(error, error, merge(one.states, sets), merge(one.unsure, unsure))

@@ -1,0 +1,297 @@
+"""Graphs of a part of an output alone: what a huge array's blocks are evaluated from.
+
+A box takes one index of each of the first axes and a range of the next: a contiguous run of
+elements in row-major order. A graph is restricted to a box from its output down to the inputs, as
+far as each step keeps the boxed axes where they are; `Apart` says that one does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from exactref_core.arithmetic.families import ELEMENTWISE
+from exactref_core.arithmetic.fast_choices import STEPS
+from exactref_core.arithmetic.graph import Leaf, Node, View, defined
+from exactref_core.arithmetic.pick_verbs import Pick
+from exactref_core.arithmetic.reduction_verbs import Scan
+
+__all__ = ["Apart", "Box", "boxes", "cells", "local_parts", "restrict", "run"]
+
+Box: TypeAlias = tuple[slice, ...]
+
+SAME = {*STEPS, *ELEMENTWISE, "admit"}
+# Each element is made of a row of the operands' last axis.
+REDUCTIONS = ("sum", "prod", "largest", "logsumexp", "deviations")
+# Each row of the last axis is made of the same row of the operands.
+ROWS = ("weights", "log_weights", "less_mean", "prefix", "ties")
+# Each row is made of a row of the first operand and of a matrix, the second.
+PRODUCTS = ("dot", "paired_dot", "attend")
+
+
+# Steps that cost no more in parts: each element has its own terms.
+LOCAL = {*SAME, *REDUCTIONS, *ROWS, "load", "constant", "view", "pick"}
+
+
+class Apart(Exception):
+    """A step of a graph does not keep the axes of a box."""
+
+
+def cells(node: Node) -> int:
+    """Return the number of elements of all nodes of a graph."""
+    seen, stack, total = {node}, [node], 0
+    while stack:
+        one = stack.pop()
+        total += one.size
+        for operand in one.operands:
+            if operand not in seen:
+                seen.add(operand)
+                stack.append(operand)
+    return total
+
+
+def boxes(shape: tuple[int, ...], most: int, depth: int) -> Iterator[Box]:
+    """Yield boxes of at most ``most`` elements that cover a shape, if its rows are that short.
+
+    At most ``depth`` axes are boxed.
+    """
+    if depth == 0 or not shape:
+        yield ()
+        return
+    row = prod(shape[1:])
+    if row > most and depth > 1:
+        for index in range(shape[0]):
+            for rest in boxes(shape[1:], most, depth - 1):
+                yield (slice(index, index + 1), *rest)
+        return
+    step = max(1, most // max(row, 1))
+    for start in range(0, shape[0], step):
+        yield (slice(start, min(start + step, shape[0])),)
+
+
+def local_parts(node: Node, most: int) -> list[tuple[slice, Node]]:
+    """Return the graphs of parts of about ``most`` cells, with the runs of their elements.
+
+    They are for exact values alone. Empty where the graph is smaller, mixes the axes, or has steps
+    that are best taken whole.
+    """
+    node = defined(node)
+    total = cells(node)
+    if total < 2 * most or not node.size or not is_local(node):
+        return []
+    each = max(1, most * node.size // total)
+    best: list[Box] = []
+    for depth in range(1, len(node.shape) + 1):
+        found = list(boxes(node.shape, each, depth))
+        if len(found[0]) < depth:
+            break
+        try:
+            restrict(node, found[0])
+        except Apart:
+            break
+        best = found
+    if len(best) < 2:
+        return []
+    runs = [run(node.shape, box) for box in best]
+    return [
+        (slice(start, start + count), restrict(node, box))
+        for (start, count), box in zip(runs, best, strict=True)
+    ]
+
+
+def is_local(node: Node) -> bool:
+    """Return whether every step of a graph costs no more in parts."""
+    seen, stack = {node}, [node]
+    while stack:
+        one = stack.pop()
+        if one.verb not in LOCAL:
+            return False
+        new = [operand for operand in one.operands if operand not in seen]
+        seen.update(new)
+        stack += new
+    return True
+
+
+def restrict(node: Node, box: Box) -> Node:
+    """Return the graph of the elements in a box; `Apart` where a step mixes its axes."""
+    return Restriction(box).of(node, box)
+
+
+@dataclass
+class Restriction:
+    """The nodes of one box so far, by the node that each is a part of and the box in it."""
+
+    box: Box
+
+    def __post_init__(self) -> None:
+        self.known: dict[tuple[Node, tuple[tuple[int, int], ...]], Node] = {}
+
+    def of(self, node: Node, box: Box) -> Node:
+        """Return a node's part."""
+        key = node, tuple((side.start, side.stop) for side in box)
+        if key not in self.known:
+            self.known[key] = self.part(node, box)
+        return self.known[key]
+
+    def part(self, node: Node, box: Box) -> Node:
+        """Make a node's part of the parts of its operands."""
+        if not box:
+            return node
+        shape = (*(side.stop - side.start for side in box), *node.shape[len(box) :])
+        if node.verb == "load":
+            return Node(
+                "load", (), shape, Leaf(node.attrs.data[box], node.attrs.format), node.compute
+            )
+        if node.verb == "view":
+            return self.view(node, box, shape)
+        sides, attrs = self.operands(node, box), node.attrs
+        if node.verb == "pick":
+            attrs = picked(node, box)
+        elif node.verb == "prefix":
+            attrs = Scan(attrs.verb)
+        elif node.verb in ("weights", "log_weights", "logsumexp", "attend"):
+            attrs = replace(attrs, keep=cut(attrs.keep, box), finite=cut(attrs.finite, box))
+        parts = tuple(self.of(x, side) for x, side in zip(node.operands, sides, strict=True))
+        return Node(node.verb, parts, shape, attrs, node.compute)
+
+    def operands(self, node: Node, box: Box) -> list[Box]:
+        """Return the box in each operand."""
+        axes, verb = len(node.shape), node.verb
+        if verb in SAME and all(x.shape == node.shape for x in node.operands):
+            return [box] * len(node.operands)
+        if verb == "pick":
+            return [within(x, node, box) for x in node.operands]
+        if verb in REDUCTIONS or (verb in ROWS and len(box) < axes) or verb == "stack":
+            if verb == "stack" and len(box) == axes:
+                raise Apart
+            return [box] * len(node.operands)
+        if verb in PRODUCTS and len(box) < axes:
+            return [box, box[: axes - 2]]
+        raise Apart
+
+    def view(self, node: Node, box: Box, shape: tuple[int, ...]) -> Node:
+        """Return the part of a view: of an input at once, else of the part that it shows."""
+        leaf = input_below(node)
+        if leaf is not None:
+            data = stored(node)[box]
+            return Node("load", (), shape, Leaf(data, leaf.attrs.format), leaf.compute)
+        (source,), view = node.operands, node.attrs
+        if view.reshape:
+            part = self.of(source, reshaped(node.shape, source.shape, box))
+            moved = View(reshaper(shape), part.shape, shape, reshape=True)
+        else:
+            inner, strides = strided(view, box)
+            part = self.of(source, inner)
+            moved = Strided(reshaper(shape), part.shape, shape, strides=strides)
+        return Node("view", (part,), shape, moved)
+
+
+def picked(node: Node, box: Box) -> Pick:
+    """Return the choice in a box among elements of the operands in the same box, or `Apart`."""
+    start, count = run(node.shape, box)
+    part = slice(start, start + count)
+    which, source = node.attrs.which[part], node.attrs.source[part]
+    runs = np.asarray([run(x.shape, within(x, node, box)) for x in node.operands])
+    moved = source - runs[which, 0]
+    if np.any((moved < 0) | (moved >= runs[which, 1])):
+        raise Apart
+    return Pick(which, moved)
+
+
+def within(operand: Node, node: Node, box: Box) -> Box:
+    """Return the box of an operand that has the boxed axes too; all of another one."""
+    return box if operand.shape[: len(box)] == node.shape[: len(box)] else ()
+
+
+def run(shape: tuple[int, ...], box: Box) -> tuple[int, int]:
+    """Return where the elements of a box start in row-major order, and how many they are."""
+    start = sum(side.start * prod(shape[axis + 1 :]) for axis, side in enumerate(box))
+    rest = prod(shape[len(box) :])
+    return start, prod(side.stop - side.start for side in box) * rest
+
+
+def cut(array: npt.NDArray[Any] | None, box: Box) -> npt.NDArray[Any] | None:
+    """Return an array of a row rule in a box."""
+    return None if array is None else array[box]
+
+
+def input_below(node: Node) -> Node | None:
+    """Return the input that a node is a view of, if it is one."""
+    while node.verb == "view":
+        node = node.operands[0]
+    return node if node.verb == "load" else None
+
+
+def stored(node: Node) -> npt.NDArray[Any]:
+    """Return a view of an input, in its storage."""
+    if node.verb == "load":
+        data: npt.NDArray[Any] = node.attrs.data
+        return data
+    view: npt.NDArray[Any] = node.attrs.apply(stored(node.operands[0]))
+    return view
+
+
+def reshaped(target: tuple[int, ...], source: tuple[int, ...], box: Box) -> Box:
+    """Return the box of a reshape's operand: the boxed axes have to be the same ones."""
+    if target[: len(box)] != source[: len(box)]:
+        raise Apart
+    return box
+
+
+def strided(view: View, box: Box) -> tuple[Box, tuple[int, ...]]:
+    """Return the box of a strided view's operand, and the view's strides over that part.
+
+    Every boxed axis is the operand's axis of the same place, or one that repeats it.
+    """
+    offset, strides = view.layout
+    inner: list[slice] = []
+    for axis, side in enumerate(box):
+        extent = view.source[axis] if axis < len(view.source) else 0
+        step = prod(view.source[axis + 1 :])
+        if strides[axis] == step and extent == view.target[axis]:
+            inner.append(side)
+        elif strides[axis] == 0 and extent == 1:
+            inner.append(slice(0, 1))
+        elif any(strides[axis : len(box)]):
+            raise Apart
+        else:
+            break
+    rest = range(len(box), len(view.target))
+    reach = sum((view.target[axis] - 1) * strides[axis] for axis in rest)
+    below = prod(view.source[len(inner) :])
+    if offset or min((strides[axis] for axis in rest), default=0) < 0 or reach >= below:
+        raise Apart
+    part = (*(side.stop - side.start for side in inner), *view.source[len(inner) :])
+    boxed = [
+        prod(part[axis + 1 :]) if axis < len(inner) and strides[axis] else 0
+        for axis in range(len(box))
+    ]
+    return tuple(inner), (*boxed, *strides[len(box) :])
+
+
+def reshaper(shape: tuple[int, ...]) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:
+    """Return the function of a reshape."""
+    return lambda array: array.reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Strided(View):
+    """A view of a row-major operand by strides, counted in elements."""
+
+    strides: tuple[int, ...] = ()
+
+    def apply(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the view of a whole operand."""
+        whole = array if array.flags.c_contiguous else array.copy("C")
+        steps = tuple(step * whole.itemsize for step in self.strides)
+        return np.lib.stride_tricks.as_strided(whole, self.target, steps, writeable=False)
+
+    @property
+    def layout(self) -> tuple[int, tuple[int, ...]]:
+        """Offset and strides."""
+        return 0, self.strides

@@ -1,0 +1,90 @@
+"""What a certified step takes over from its operands' errors, infinities and zeros included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from exactref_core.arithmetic import certified_sets, rules, states
+from exactref_core.arithmetic.certified import Scalar, answered, finite, number, sign
+from exactref_core.arithmetic.graph import GROWS, Node, is_float_input, sum_format
+from exactref_core.arithmetic.step_sets import zero_of_either_sign
+from exactref_core.exact.interval import rational
+from exactref_core.exact.nonnegative import Unbounded
+
+if TYPE_CHECKING:
+    from exactref_core.arithmetic.certified_bounds import CertifiedBounds, ScalarBound
+
+__all__ = ["grown_and_flushed", "inherited"]
+
+
+def inherited(
+    reading: CertifiedBounds,
+    node: Node,
+    flat: int,
+    values: Sequence[Scalar],
+    bounds: Sequence[ScalarBound],
+) -> Any:
+    """Return the error of a step before any rounding of its own; `Unbounded` where it has none."""
+    verb, algebra = node.verb, reading.algebra
+    result = reading.exact.value(node, flat)
+    sizes = [algebra.absolute(number(x)) if finite(x) else rational(0) for x in values]
+    size = algebra.absolute(number(result)) if finite(result) else rational(0)
+    errors = [bound.error for bound in bounds]
+    if verb == "special" and answered(node.attrs[0], values[1:], errors[1:]):
+        return rational(0)
+    if verb == "sqrt" and finite(values[0]) and not finite(result):
+        # The root of a negative number: how far what is stored may lie above zero.
+        return algebra.sqrt(algebra.monus(errors[0], sizes[0]))
+    if verb == "with_sign" and zero_of_either_sign(node.operands[1]) and sign(values[1]) == 0:
+        # The sign of an exact zero is the one that a loop happens to give.
+        errors[1] = rational(1)
+    if verb == "by_sign" and finite(values[1]) and finite(values[2]):
+        # What a choice that flips moves by: the candidates' difference, at most their sizes.
+        gap = algebra.absolute(algebra.subtract(number(values[1]), number(values[2])))
+        sizes[1:] = [gap, rational(0)]
+    if verb != "divide":
+        return rules.inherited(algebra, verb, size, sizes, errors)
+    divisor = node.operands[1]
+    grows = reading.flush and divisor.attrs == GROWS
+    least: Any = rational(0)
+    if is_float_input(divisor):
+        errors[1] = rational(0)  # flushed, it is 0 and nothing between: a matter of sets
+    elif grows:
+        errors[1], least = grown(reading, divisor, flat)
+    found: Any = rational(0)
+    if not finite(values[1]) and certified_sets.never_a_number(bounds[1]):
+        pass  # over an infinity that is certain
+    elif finite(result) and grows:
+        found = rules.over_grown(algebra, size, sizes, errors, least)
+    elif finite(result):
+        found = rules.inherited(algebra, verb, size, sizes, errors)
+    elif finite(values[0]) and finite(values[1]) and number(errors[1]) != 0:
+        raise Unbounded  # the divisor is zero, give or take its error
+    if bounds[1].states & (states.PLUS | states.MINUS):
+        found = algebra.maximum(found, size)
+    return found
+
+
+def grown(reading: CertifiedBounds, node: Node, flat: int) -> tuple[Any, Any]:
+    """Return what `rules.grown` says of a sum that `GROWS`."""
+    algebra, form, terms = reading.algebra, sum_format(node), []
+
+    def size_of(x: Node) -> Any:
+        value = reading.exact.value(x, flat)
+        return algebra.absolute(number(value)) if finite(value) else rational(0)
+
+    for operand in node.operands:
+        bound, size = reading.bound(operand, flat), size_of(operand)
+        if operand.verb == "multiply":
+            terms.append(rules.flushed_product(algebra, form, size, bound.inherited))
+        else:
+            terms.append((bound.error, bound.error, algebra.monus(size, bound.error)))
+    found: tuple[Any, Any] = rules.grown(algebra, form, size_of(node), terms)
+    return found
+
+
+def grown_and_flushed(reading: CertifiedBounds, node: Node, flat: int) -> Any:
+    """Return the error of a sum that `GROWS` and may be flushed itself."""
+    found = grown(reading, node, flat)
+    return rules.flushed_sum(reading.algebra, sum_format(node), *found)

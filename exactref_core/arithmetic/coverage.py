@@ -1,0 +1,213 @@
+"""Which output values a part covers: cheap brackets first, the full range for the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from exactref_core.arithmetic import states
+from exactref_core.arithmetic.accumulation import magnitudes
+from exactref_core.arithmetic.approx import Approx
+from exactref_core.arithmetic.bound import Bound
+from exactref_core.arithmetic.bounds import FloatBounds
+from exactref_core.arithmetic.graph import Indices, Node, sum_terms
+from exactref_core.arithmetic.parts import Part
+from exactref_core.arithmetic.ranges import Range
+from exactref_core.arithmetic.remembered import remembered, under
+from exactref_core.arithmetic.rounded_blocks import flatten
+from exactref_core.exact.double_double import Floats
+
+__all__ = ["covered", "without_guarantee"]
+
+Bools = npt.NDArray[np.bool_]
+
+# All means of values at once cost as much as one in so many alone.
+WORTH = 16
+
+
+def covered(
+    part: Part, values: Floats, flat: Indices | None, standard: Any, flush: bool, signed_zeros: bool
+) -> Bools:
+    """Return whether each value is covered; ``flat`` says which elements they are for (None: all).
+
+    ``values`` are flat float64 numbers of the output format.
+    """
+    result = np.zeros(values.shape, bool)
+    rest = np.arange(values.size)
+    known = part.store.format.is_integer or part.knows_range(standard, flush)
+    if not known:
+        take = correctly_rounded if part.store.lone else quick
+        result = take(part, values, flat, standard, flush)
+        rest = np.flatnonzero(~result)
+    if rest.size:
+        chosen = rest if flat is None else flat[rest]
+        result[rest] = within(range_for(part, chosen, standard, flush), values[rest])
+    if signed_zeros:
+        zeros = np.flatnonzero(result & (values == 0))
+        if zeros.size:
+            chosen = zeros if flat is None else flat[zeros]
+            ranges = range_for(part, chosen, standard, flush)
+            result[zeros] = zero_signs(part, chosen, ranges, np.signbit(values[zeros]))
+    return result
+
+
+def correctly_rounded(
+    part: Part, values: Floats, flat: Indices | None, standard: Any, flush: bool
+) -> Bools:
+    """Return where a value is finite and ``rounded``, which every range has in it."""
+    if flat is not None and part.roundings is None and flat.size < part.node.size:
+        return np.zeros(values.shape, bool)
+    rounded = part.rounded() if flat is None else part.rounded()[flat]
+    same: Bools = np.isfinite(values) & (values == rounded)
+    return same
+
+
+def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush: bool) -> Bools:
+    """Return where a value certainly lies within the error bound of the exact value.
+
+    Such a value lies between exact - bound and exact + bound, and being a number of the output
+    format it stays between them when they are rounded outward and stored.
+    """
+    bounds = FloatBounds(part.levels[0], standard, flush, precise=False)
+    x: Approx = part.levels[0].whole(part.source)
+    bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
+    x = flatten(x)
+    least, spread, high = bound.error.low, np.asarray(x.spread), x.high
+    if flat is not None:
+        spread = np.broadcast_to(spread, high.shape)[flat]
+        least, high = least[flat], high[flat]
+    with np.errstate(invalid="ignore", over="ignore"):
+        far = np.abs(values - high)
+        inside = far * (1 + 2.0**-50) + spread <= least * (1 - 2.0**-50)
+    inside &= np.isfinite(least) & np.isfinite(values)
+    if bound.clip is not None:
+        least, most = (
+            end if flat is None else end[flat] for end in (bound.clip.low[1], bound.clip.high[1])
+        )
+        inside &= (values >= least) & (values <= most)
+    if x.special is not None:
+        special = x.special if flat is None else x.special[flat]
+        inside &= special == 0
+    if part.store.format.precision < part.compute.precision:
+        rest = np.flatnonzero(~inside & np.isfinite(values))
+        chosen = rest if flat is None else flat[rest]
+        inside[rest] = between_inner_ends(part, x, bound, chosen, values[rest])
+    return np.asarray(inside, bool)
+
+
+def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, values: Floats) -> Bools:
+    """Return where finite values certainly lie in their range, of some elements: between the inner
+    estimates of its stored ends, which a narrow store may move by more than the bound."""
+    if not flat.size:
+        return np.zeros(0, bool)
+    x = x.take(flat)
+    bound = bound.map(lambda array: array[flat], (part.node.size,))
+    with np.errstate(all="ignore"):
+        ends = part.ends(x, bound)
+        found = (values >= ends.low[1]) & (values <= ends.high[1])
+    found &= np.isfinite(np.asarray(bound.error.low))
+    return found if x.special is None else found & (x.special == 0)
+
+
+def range_for(part: Part, flat: Indices, standard: Any, flush: bool) -> Range:
+    """Return ranges of some elements, from the full arrays where those are known or worth it."""
+    few = WORTH * flat.size if part.source.verb == "attend" else 2 * flat.size
+    if not part.knows_range(standard, flush) and few < part.node.size:
+        return part.range_at(standard, flush, flat)
+    return Range(*(array[flat] for array in part.range(standard, flush).arrays))
+
+
+def within(ranges: Range, values: Floats) -> Bools:
+    """Return whether each value is a finite one in its range or a special that is allowed."""
+    finite = (values >= ranges.low) & (values <= ranges.high)
+    plus = (values == np.inf) & ((ranges.states & states.PLUS) != 0)
+    minus = (values == -np.inf) & ((ranges.states & states.MINUS) != 0)
+    nan = np.isnan(values) & ((ranges.states & states.NAN) != 0)
+    found: Bools = finite | plus | minus | nan
+    return found
+
+
+def zero_signs(part: Part, flat: Indices, ranges: Range, negative: Bools) -> Bools:
+    """Return whether zeros of these signs are covered where the sign of zero counts.
+
+    A zero of either sign may be a rounded number of that sign; an exact zero has the sign of
+    ``rounded``, a sum of negative zeros may keep theirs, and a maximum of both may be either.
+    """
+    rounded = part.rounded()[flat]
+    below, above = ranges.low < 0, ranges.high > 0
+    exact = rounded == 0
+    minus = below | (exact & np.signbit(rounded)) | only_negative_zeros(part, flat)
+    plus = above | (exact & ~np.signbit(rounded))
+    both = exact & of_either_sign(part, flat)
+    minus, plus = minus | both, plus | both
+    return np.asarray(np.where(negative, minus, plus), bool)
+
+
+def only_negative_zeros(part: Part, flat: Indices) -> Bools:
+    """Return where a sum adds nothing but negative zeros."""
+    node = part.source
+    if node.verb not in ("sum", "dot"):
+        return np.zeros(flat.shape, bool)
+    found = []
+    for index in flat.tolist():
+        terms = part.raise_precision(index, lambda reading, i=index: reading.terms(node, i))  # type: ignore[misc]
+        found.append(bool(terms) and all(isinstance(t, float) and t == 0 for t in terms))
+    return np.asarray(found, bool)
+
+
+def of_either_sign(part: Part, flat: Indices) -> Bools:
+    """Return where a maximum or minimum has zeros of both signs to choose from."""
+    node, places = part.source, flat
+    while node.verb in ("view", "negative"):
+        places = node.attrs.gather(places) if node.verb == "view" else places
+        node = node.operands[0]
+    found = np.zeros(flat.shape, bool)
+    if node.verb != "largest":
+        return found
+    for spot, index in enumerate(sum_terms(node, places).tolist()):
+        values = [
+            part.raise_precision(int(flat[spot]), lambda r, i=i: r.value(node.operands[0], i))  # type: ignore[misc]
+            for i in index
+        ]
+        signs = {bool(np.signbit(x)) if isinstance(x, float) else False for x in values if x == 0}
+        found[spot] = len(signs) > 1
+    return found
+
+
+def without_guarantee(part: Part, standard: Any, flush: bool) -> Bools:
+    """Return what `unguarded` does, remembered."""
+    name = under("no guarantee", standard, flush)
+    (found,) = remembered(part.node, name, lambda: (unguarded(part, standard, flush),))
+    return found
+
+
+def unguarded(part: Part, standard: Any, flush: bool) -> Bools:
+    """Return where the bound of a sum surely reaches the sum of its terms' magnitudes, flat.
+
+    There an output of zero is covered whatever the terms are. A definition that ends in something
+    else than a sum, or its division by a constant, has no such elements.
+    """
+    none = np.zeros(part.node.size, bool)
+    node = part.source
+    while node.verb in ("view", "divide", "admit"):
+        if node.verb == "divide" and not is_constant(node.operands[1]):
+            break
+        node = node.operands[1 if node.verb == "admit" else 0]
+    if node.verb not in ("sum", "dot") or node.compute is None or node.size != part.node.size:
+        return none
+    reading = FloatBounds(part.levels[0], standard, flush, precise=False)
+    if not np.any(reading.whole(node).error.high >= magnitudes(reading, node).low):
+        return none
+    reading = FloatBounds(part.levels[0], standard, flush, precise=True)
+    sizes = magnitudes(reading, node)
+    found = (reading.whole(node).error.low >= sizes.high) & (np.asarray(sizes.low) > 0)
+    return np.asarray(np.broadcast_to(found, node.shape).reshape(-1), bool)
+
+
+def is_constant(node: Node) -> bool:
+    """Return whether a node is a constant, viewed or not."""
+    while node.verb == "view":
+        node = node.operands[0]
+    return node.verb == "constant"

@@ -1,0 +1,90 @@
+"""The bounds of functions of two numbers, as arrays: where operands carry errors, one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactref_core.arithmetic import states
+from exactref_core.arithmetic.approx import Approx
+from exactref_core.arithmetic.bound import Bound
+from exactref_core.arithmetic.brackets import Bracket
+from exactref_core.arithmetic.graph import Indices, Node, is_float_input
+from exactref_core.arithmetic.pair_rules import Stored
+from exactref_core.arithmetic.pair_rules import bound as rule
+from exactref_core.arithmetic.step_sets import zero_of_either_sign
+from exactref_core.exact.elementary_arrays import ARITHMETIC
+from exactref_core.exact.interval import Unsure
+from exactref_core.exact.nonnegative import Unbounded
+from exactref_core.exact.pair_arrays import argument, between, ends
+from exactref_core.exact.pairs import PairFunction
+
+if TYPE_CHECKING:
+    from exactref_core.arithmetic.bounds import FloatBounds
+
+__all__ = ["bound"]
+
+
+def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
+    """Return the bounds of a function of two numbers."""
+    values = [reading.value(x, flat) for x in node.operands]
+    bounds = [reading.get(x, flat) for x in node.operands]
+    result = reading.value(node, flat)
+    shape = result.high.shape
+    sets = np.full(shape, states.FINITE, np.uint8)
+    if result.special is not None:
+        sets = np.where(result.special != 0, states.of_values(result.special), sets)
+    least, most, vague = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
+    how = [(zero_of_either_sign(x), is_float_input(x)) for x in node.operands]
+    one_by_one = np.full(shape, how[0][0] or how[1][0])
+    for given in bounds:
+        one_by_one |= np.broadcast_to(given.error.high, shape) > 0
+        if given.states is not None:
+            one_by_one |= given.states != states.FINITE
+    for i in np.flatnonzero(one_by_one).tolist():
+        at = np.unravel_index(i, shape)
+        operands = [operand(*pair, at, shape) for pair in zip(values, bounds, how, strict=True)]
+        found = element(node.attrs, operands)
+        least[at], most[at], sets[at], vague[at] = found
+    for given in bounds:
+        if given.unsure is not None:
+            vague |= given.unsure
+    error = Bracket(least, most)
+    if np.all(sets == states.FINITE) and not np.any(vague):
+        return Bound(error, error)
+    return Bound(error, error, sets, vague)
+
+
+def operand(
+    value: Approx, given: Bound, how: tuple[bool, bool], at: Any, shape: Any
+) -> Stored | None:
+    """Return one operand; None where nothing is known of it."""
+
+    def pick(part: Any, missing: float) -> float:
+        return missing if part is None else float(np.broadcast_to(part, shape)[at])
+
+    parts = (pick(part, 0.0) for part in (value.high, value.low, value.radius, value.special))
+    x = argument(*parts)
+    low, high = pick(given.error.low, 0.0), pick(given.error.high, 0.0)
+    if x is None or not high < np.inf:
+        return None
+    sets = states.FINITE if given.states is None else int(given.states[at])
+    return Stored(x, between(low, high), sets, *how)
+
+
+def element(
+    function: PairFunction, operands: list[Stored | None]
+) -> tuple[float, float, int, bool]:
+    """Return the ends of an error, the set, and whether they are unsure."""
+    x, y = operands
+    if x is None or y is None:
+        return 0.0, np.inf, states.FINITE, True
+    try:
+        value = function.value(ARITHMETIC, x.value, y.value)
+        error, sets = rule(function, ARITHMETIC, value, x, y)
+    except Unsure:
+        return 0.0, np.inf, states.FINITE, True
+    except Unbounded:
+        return np.inf, np.inf, states.FINITE, False
+    return *ends(error), sets, False

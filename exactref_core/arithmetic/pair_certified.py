@@ -1,0 +1,17 @@
+"""The certified reading of functions of two numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from exactref_core.arithmetic.certified import CertifiedReading
+    from exactref_core.arithmetic.graph import Node
+
+__all__ = ["exact"]
+
+
+def exact(reading: CertifiedReading, node: Node, flat: int) -> Any:
+    """Return one value."""
+    x, y = (reading.value(operand, flat) for operand in node.operands)
+    return node.attrs.value(reading.arithmetic, x, y)

@@ -1,0 +1,117 @@
+"""What a function of two stored values may be, and how far from the exact value: one element."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from exactref_core.arithmetic import states
+from exactref_core.exact.interval import Interval, Number, rational
+from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
+from exactref_core.exact.pairs import Box, PairFunction, is_special, plain
+
+__all__ = ["Stored", "bound"]
+
+SPECIALS = ((states.PLUS, math.inf), (states.MINUS, -math.inf), (states.NAN, math.nan))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An operand: its exact value, the error that it carries, what it may be.
+
+    ``either``: a zero may be stored with either sign. ``apart``: of a flushed input, 0 or the
+    value itself is stored, and nothing between.
+    """
+
+    value: Any
+    error: Number
+    sets: int
+    either: bool
+    apart: bool
+
+    def choices(self, algebra: ScalarAlgebra) -> list[Any]:
+        """Return what may be stored: a box of numbers, infinities and NaN."""
+        found: list[Any] = [special for bit, special in SPECIALS if self.sets & bit]
+        if self.sets & states.FINITE:
+            if is_special(self.value):
+                raise Unbounded  # any number may be stored for it
+            alone = self.apart and not is_exact_zero(self.error)
+            error = rational(0) if alone else self.error
+            found.append(Box.around(algebra, plain(self.value), error))
+            if alone:
+                found += [0.0, -0.0]
+        return found
+
+    @property
+    def certain(self) -> bool:
+        """Whether the value itself is stored."""
+        alone = self.sets & ~states.STICKY == int(states.of_values(classed(self.value)))
+        return alone and is_exact_zero(self.error)
+
+
+def classed(value: Any) -> float:
+    """Return a float of the class of a value."""
+    return value if is_special(value) else 0.0
+
+
+def bound(
+    function: PairFunction, algebra: ScalarAlgebra, value: Any, x: Stored, y: Stored
+) -> tuple[Number, int]:
+    """Return the error of the function of stored values and the set of what it may be.
+
+    `Unbounded` where it has no bound, `Unsure` where enclosures do not tell.
+    """
+    sticky = (x.sets | y.sets) & states.STICKY
+    if function.is_exponential and sticky & states.CARRIED:
+        raise Unbounded
+    error: Number = rational(0)
+    sets = sticky
+    for a in x.choices(algebra):
+        for b in y.choices(algebra):
+            found, more = one(function, algebra, value, (x, a), (y, b))
+            error, sets = algebra.maximum(error, found), sets | more
+    return error, sets
+
+
+def one(
+    function: PairFunction,
+    algebra: ScalarAlgebra,
+    value: Any,
+    first: tuple[Stored, Any],
+    second: tuple[Stored, Any],
+) -> tuple[Number, int]:
+    """Return error and set for one choice of what is stored for either operand."""
+    (x, a), (y, b) = first, second
+    if isinstance(a, Box) and isinstance(b, Box):
+        zero = [side.either and not isinstance(side.value, Interval) for side in (x, y)]
+        error, missing = function.change(algebra, a, b, value, (zero[0], zero[1]))
+        if a.is_exact and b.is_exact and is_special(value):
+            return error, signs(function, algebra, x, y, value)
+        return error, states.FINITE | (states.NAN if missing else 0)
+    special, other = (b, a) if isinstance(a, Box) else (a, b)
+    if isinstance(other, Box) and not other.is_exact:
+        missing = special != special
+        error = rational(0) if missing else function.beside(algebra, (a, b), value)
+        return error, states.NAN if missing else states.FINITE
+    left, right = (s.value if isinstance(c, Box) else c for s, c in (first, second))
+    found = function.value(algebra, left, right)
+    if is_special(found):
+        return rational(0), int(states.of_values(found))
+    # Of an infinity or NaN, what is stored as a number is bounded by its size.
+    base = rational(0) if is_special(value) else plain(value)
+    same = x.certain and y.certain
+    gap = rational(0) if same else algebra.absolute(algebra.subtract(base, plain(found)))
+    return gap, states.FINITE
+
+
+def signs(
+    function: PairFunction, algebra: ScalarAlgebra, x: Stored, y: Stored, value: float
+) -> int:
+    """Return the set of a special value at numbers, with zeros of either sign."""
+    sets = int(states.of_values(value))
+    if x.either and not isinstance(x.value, Interval) and x.value == 0:
+        for zero in (rational(0), -0.0):
+            found = function.value(algebra, zero, y.value)
+            sets |= int(states.of_values(classed(found)))
+    return sets

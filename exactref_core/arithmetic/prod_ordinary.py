@@ -1,0 +1,20 @@
+"""The ordinary reading of products: multiplied one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from exactref_core.arithmetic.graph import Node
+
+if TYPE_CHECKING:
+    from exactref_core.arithmetic.ordinary import OrdinaryReading
+
+__all__ = ["exact"]
+
+
+def exact(reading: OrdinaryReading, node: Node) -> npt.NDArray[Any]:
+    """Return the values of a node of products."""
+    return np.asarray(np.multiply.accumulate(reading.whole(node.operands[0]), axis=-1)[..., -1])

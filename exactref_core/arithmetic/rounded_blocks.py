@@ -1,0 +1,73 @@
+"""Enclosures rounded to a format, in blocks that stay in the cache."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from exactref_core.arithmetic.approx import Approx
+from exactref_core.arithmetic.graph import Store
+from exactref_core.arithmetic.range_ends import rounded_ends, store_value
+from exactref_core.exact.double_double import Floats
+from exactref_core.formats.format import FLOAT64_PRECISION
+
+__all__ = ["flatten", "round_in_blocks"]
+
+# The arrays of a block are below 128 KiB, so that the C library does not map each afresh.
+BLOCK = 12288
+
+
+def flatten(x: Approx) -> Approx:
+    """Return enclosures as flat arrays."""
+    return x.map(lambda part: np.broadcast_to(part, x.high.shape).reshape(-1))
+
+
+def round_in_blocks(x: Approx, store: Store) -> tuple[Floats, Any]:
+    """Return what `round_some` does, in blocks that stay in the cache."""
+    size = x.high.size
+    if size <= 2 * BLOCK:
+        return round_some(x, store)
+    value, undecided = np.empty(size), np.empty(size, bool)
+    for start in range(0, size, BLOCK):
+        part = slice(start, start + BLOCK)
+        value[part], undecided[part] = round_some(x.map(itemgetter(part)), store)
+    return value, undecided
+
+
+def decided(x: Approx, store: Store) -> tuple[Floats, Any]:
+    """Return rounded finite values, and where they are not decided.
+
+    Ends in float64 decide nearly all of a narrow format; the others need their low words.
+    """
+    if x.low is None or x.radius is None or store.format.precision >= FLOAT64_PRECISION:
+        return compared(*rounded_ends(x, store))
+    wide = np.abs(x.low) + x.radius
+    result, undecided = compared(*rounded_ends(Approx(x.high, None, wide), store))
+    if np.any(undecided):
+        rest = np.flatnonzero(undecided)
+        result[rest], undecided[rest] = compared(*rounded_ends(x.take(rest), store))
+    return result, undecided
+
+
+def compared(low: Floats, high: Floats) -> tuple[Floats, Any]:
+    """Return the rounded lower ends, and where the upper ends differ."""
+    if low is high:
+        return low, np.zeros(low.shape, bool)
+    # As bits, in which the two zeros differ. NaN at both ends, of a format without infinities, may
+    # be overflows on different sides of finite numbers.
+    return low, (low.view(np.int64) != high.view(np.int64)) | np.isnan(low)
+
+
+def round_some(x: Approx, store: Store) -> tuple[Floats, Any]:
+    """Return rounded values from enclosures, and where they are not decided."""
+    if store.format.is_integer:
+        return x.high, np.zeros(x.high.shape, bool)
+    with np.errstate(all="ignore"):
+        low, undecided = decided(x, store)
+    if x.special is None:
+        return low, undecided
+    given = x.special != 0
+    special = x.special if store.format.infinity else store_value(x.special, store)
+    return np.where(given, special, low), undecided & ~given

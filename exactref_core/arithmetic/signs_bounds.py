@@ -1,0 +1,61 @@
+"""The bounds of a choice by sign, as arrays: those of the branch, where the sign is certain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactref_core.arithmetic import states
+from exactref_core.arithmetic.bound import Bound
+from exactref_core.arithmetic.brackets import Bracket
+from exactref_core.arithmetic.graph import Indices, Node
+
+if TYPE_CHECKING:
+    from exactref_core.arithmetic.bounds import FloatBounds
+
+__all__ = ["by_sign"]
+
+# Above `rules.NEARLY`, with room for the roundings here.
+ROOM = 1 + 2.0**-39
+
+
+def by_sign(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
+    """Return the chosen branch's bound, and that of a choice that may flip elsewhere."""
+    source, x, y = node.operands
+    a, carried = reading.value(source, flat), reading.get(source, flat)
+    shape = a.high.shape
+    error = np.broadcast_to(carried.error.high, shape)
+    exact = (error == 0) & (np.asarray(a.spread) == 0)
+    sure = exact | ((np.abs(a.high) - a.spread) * (1 - 2.0**-50) > error * ROOM)
+    negative = np.signbit(a.high)
+    if a.special is not None:
+        given = a.special != 0
+        negative = np.where(given, a.special < 0, negative)
+        sure = sure | given
+    if carried.states is not None:
+        other = np.where(negative, states.PLUS, states.MINUS) | states.NAN
+        sure = sure & ((carried.states & other) == 0)
+        if a.special is not None:
+            sure = sure & ((a.special == 0) | ((carried.states & states.FINITE) == 0))
+    branches = [reading.get(branch, flat) for branch in (x, y)]
+    if np.all(sure):
+        return chosen(negative, branches[0], branches[1], shape)
+    free = reading.step(node, flat)
+    return chosen(~sure, chosen(negative, branches[0], branches[1], shape), free, shape)
+
+
+def chosen(second: Any, one: Bound, two: Bound, shape: tuple[int, ...]) -> Bound:
+    """Return one bound, or the other where ``second``."""
+
+    def pick(first: Any, other: Any, missing: Any) -> Any:
+        if first is None and other is None:
+            return None
+        parts = [missing if part is None else part for part in (other, first)]
+        return np.where(second, *(np.broadcast_to(part, shape) for part in parts))
+
+    error = Bracket(
+        pick(one.error.low, two.error.low, 0.0), pick(one.error.high, two.error.high, 0.0)
+    )
+    sets = pick(one.states, two.states, np.uint8(states.FINITE))
+    return Bound(error, error, sets, pick(one.unsure, two.unsure, False))

@@ -1,0 +1,116 @@
+"""Weights and means of whole rows in plain float64, which decides most of a narrow output.
+
+For a kept key with gap g = s - m, m the row's largest float64 score, u = 2**-53, relative errors:
+
+- scores are within rho of their float64 numbers, and fl(s - m) errs by u |g| more: t = rho + u |g|
+  together moves exp(g) by less than t + t^2 for t <= 1, |g| <= 690; smaller exponentials are below
+  2**-990 and are taken as 0;
+- `exp_high` errs by less than 2**-51;
+- a float64 sum of nonnegative numbers errs by (1+u)**k - 1 where each goes through k additions, and
+  by the 2**-990 of each key that was taken as 0: the sum is at least exp(0) = 1, so that n 2**-990
+  covers them;
+- a product of matrices errs by (1+u)**(n+1) - 1 of that of the magnitudes (Higham, section 3.5);
+- the quotient rounds by u.
+
+With T the largest t of a row, weights err by less than 2 (T + T^2 + 2**-51) + k u + 2 u, and means
+by that and n u more, of the mean of the magnitudes; half as much again covers all products of
+errors, as long as they are below 2**-3. What was taken as 0 is below 2**-990.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from exactref_core.arithmetic.approx import Approx, Bools
+from exactref_core.exact.double_double import Floats
+from exactref_core.exact.exponentials import LEAST, VANISHED, exp_high
+from exactref_core.exact.float_products import product
+from exactref_core.exact.products import TINY, magnitude_matmul, underflow
+from exactref_core.exact.sums import UNIT, relative_error
+
+__all__ = ["coarse_means", "coarse_weights"]
+
+EXP = 2.0**-51
+# Errors above it are not told from the numbers.
+MOST = 2.0**-4
+# Terms that are added before their sums are.
+BLOCK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Powers:
+    """Exponentials of rows (r, n), their sums and the errors of both together, a row each."""
+
+    values: Floats
+    total: Floats
+    error: Floats
+    vanished: bool
+
+
+def powers_of(scores: Approx, keep: Bools | None) -> Powers | None:
+    """Return the exponentials of rows of finite scores; None where another reading has to."""
+    if scores.special is not None or not scores.high.size:
+        return None
+    x = scores.high if keep is None else np.where(keep, scores.high, -np.inf)
+    top = np.max(x, axis=-1, keepdims=True)
+    if keep is not None and np.any(np.isinf(top)):
+        return None  # a row without keys
+    gaps = x - top
+    spread = np.asarray(scores.spread)
+    if np.any(spread):
+        spread = np.broadcast_to(spread, x.shape)
+        spread = np.max(spread if keep is None else np.where(keep, spread, 0.0), axis=-1)
+    least = np.min(gaps, axis=-1)
+    moved = spread + UNIT * np.minimum(-least, -LEAST)
+    values = exp_high(gaps)
+    total, additions = two_levels(values)
+    error = 2 * (moved + moved * moved + EXP) + relative_error(additions + 2)
+    if not np.all(error < MOST):
+        return None
+    return Powers(values, total, error, bool(np.min(least) < LEAST))
+
+
+def two_levels(rows: Floats) -> tuple[Floats, int]:
+    """Return sums of rows, and how many additions a term goes through at most."""
+    full = rows.shape[-1] // BLOCK * BLOCK
+    blocks = rows[:, :full].reshape(len(rows), -1, BLOCK).sum(axis=-1)
+    total: Floats = blocks.sum(axis=-1) + rows[:, full:].sum(axis=-1)
+    return total, BLOCK + full // BLOCK + 1
+
+
+def coarse_weights(scores: Approx, keep: Bools | None = None) -> Approx | None:
+    """Return the weights of rows (r, n) of scores; None where another reading has to."""
+    found = powers_of(scores, keep)
+    if found is None:
+        return None
+    weights = found.values
+    weights /= found.total[:, None]
+    radius = weights * (1.5 * found.error)[:, None]
+    if found.vanished:
+        gone = 2 * VANISHED if keep is None else np.where(keep, 2 * VANISHED, 0.0)
+        radius += gone
+    return Approx(weights, None, radius)
+
+
+def coarse_means(
+    scores: Approx, keep: Bools | None, values: Approx, shape: tuple[int, ...]
+) -> Approx | None:
+    """Return means of exact finite values, (r, d); ``shape`` is that of the scores in batches."""
+    if values.low is not None or values.radius is not None or values.special is not None:
+        return None
+    found = powers_of(scores, keep)
+    if found is None:
+        return None
+    powers = found.values.reshape(shape)
+    n, d = values.high.shape[-2:]
+    top = product(powers, values.high).reshape(-1, d)
+    size = magnitude_matmul(powers, values.high)[1].reshape(-1, d)
+    error = 1.5 * (found.error + relative_error(n + 8))
+    lost = n * underflow(powers, values.high)
+    if found.vanished:
+        lost += 2 * n * VANISHED * float(np.max(np.abs(values.high), initial=0.0)) + TINY
+    total = found.total[:, None]
+    radius = (size * error[:, None] + 2 * lost) / total * (1 + 2.0**-50) + TINY
+    return Approx(top / total + 0.0, None, radius)

@@ -1,0 +1,144 @@
+"""Sums over the terms of whole matrix products, without gathering the terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactref_core.arithmetic.approx import Approx
+from exactref_core.arithmetic.bound import ALGEBRA, Bound, magnitude
+from exactref_core.arithmetic.brackets import Bracket
+from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.prefixes import PrefixSums
+from exactref_core.arithmetic.rules import HALF
+from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
+from exactref_core.exact.double_double import Floats
+from exactref_core.exact.prefix_products import prefix_products
+from exactref_core.exact.products import magnitude_matmul, smallest
+from exactref_core.formats.format import Format
+
+if TYPE_CHECKING:
+    from exactref_core.arithmetic.bounds import FloatBounds
+
+__all__ = ["SEEN", "product_sums", "times"]
+
+# Factors above it have a product that float64 tells from 0.
+SEEN = 2.0**-500
+
+
+def product_sums(reading: FloatBounds, node: Node, scan: bool) -> tuple[PrefixSums, Bracket] | None:
+    """Return the sums that a standard asks for, and the sum of the products' errors.
+
+    None where an operand has specials or no bound, or where a product may be exact or not term by
+    term; ``scan`` asks for prefix sums too, of exact operands alone.
+    """
+    form = node.compute
+    bounds = [reading.whole(x) for x in node.operands]
+    if form is None or any(b.states is not None or b.unsure is not None for b in bounds):
+        return None
+    a, b = (reading.fast.whole(x) for x in node.operands)
+    if any(x.low is not None or x.radius is not None for x in (a, b)) or any(
+        np.any(bound.error.high) for bound in bounds
+    ):
+        return None if scan else inexact_sums(node, form, (a, b), bounds, reading.flush)
+    total = Bracket(*magnitude_matmul(a.high, b.high))
+    carried = rounding_sums(node, form, (a.high, b.high), total, reading.flush)
+    if carried is None and scan:
+        return None
+    if carried is None:
+        worst = total * ALGEBRA.constant(form.unit_roundoff)
+        least = a.high.shape[-1] * (HALF * form.eta + form.smallest_normal)
+        carried = Bracket(0.0, (worst + ALGEBRA.constant(least)).high)
+    if not scan:
+        return PrefixSums(total), carried
+    return PrefixSums(total, *scanned(a.high, b.high)), carried
+
+
+def inexact_sums(
+    node: Node, form: Format, operands: tuple[Approx, Approx], bounds: list[Bound], flush: bool
+) -> tuple[PrefixSums, Bracket] | None:
+    """Return sum |t| over the terms t = a b, and the sum of their errors, |a| db + da |b| + da db
+    and u of the stored product, all of which are products of nonnegative matrices.
+
+    None where an error has no bound, or where terms differ in what they round.
+    """
+    if exact_product_bits(node, form) is not None or holds_addend(node):
+        return None
+    sizes = [magnitude(x) for x in operands]
+    shapes = [x.high.shape for x in operands]
+    errors = [
+        bound.error.map(lambda end, shape=shape: np.broadcast_to(end, shape))  # type: ignore[misc]
+        for bound, shape in zip(bounds, shapes, strict=True)
+    ]
+    known = all(x.special is None and np.all(np.isfinite(x.spread)) for x in operands)
+    if not known or not all(np.all(np.isfinite(e.high)) for e in errors):
+        return None
+    (a, b), (da, db) = sizes, errors
+    total = times(a, b)
+    moved = times(a + da, db) + times(da, b)
+    # Products that may be another number than 0, and those that surely are.
+    some, surely = (
+        [mask.astype(np.float64) for mask in masks]
+        for masks in (
+            [(x.high > 0) | (d.high > 0) for x, d in zip(sizes, errors, strict=True)],
+            [x.low > SEEN for x in sizes],
+        )
+    )
+    lost = HALF * form.eta + (form.smallest_normal if flush else 0)
+    count = Bracket(np.matmul(*surely), np.matmul(*some))
+    carried = moved + (total + moved) * ALGEBRA.constant(form.unit_roundoff)
+    return PrefixSums(total), carried + count * ALGEBRA.constant(lost)
+
+
+def times(left: Bracket, right: Bracket) -> Bracket:
+    """Return a matrix product of brackets."""
+    low, high = (left.low, right.low), (left.high, right.high)
+    return Bracket(magnitude_matmul(*low)[0], magnitude_matmul(*high)[1])
+
+
+def rounding_sums(
+    node: Node, form: Format, operands: tuple[Floats, Floats], total: Bracket, flush: bool
+) -> Bracket | None:
+    """Return the sum of the products' roundings; None where terms differ in what they round.
+
+    A product that is not zero errs by u |t| + eta/2 (and may be flushed); products of few bits
+    err by
+    nothing where all are multiples of eta.
+    """
+    count = nonzero_products(*operands)
+    flushed = count * ALGEBRA.constant(form.smallest_normal) if flush else None
+    bits = exact_product_bits(node, form)
+    if bits is not None:
+        if smallest(operands[0]) * smallest(operands[1]) < 2.0 ** (form.eta_exponent + bits):
+            return None
+        return Bracket(0.0, 0.0) if flushed is None else flushed
+    if holds_addend(node) and not flush:
+        inexact = np.where(operands[0] == 1, 0.0, operands[0])
+        total = Bracket(*magnitude_matmul(inexact, operands[1]))
+        count = nonzero_products(inexact, operands[1])
+    error = total * ALGEBRA.constant(form.unit_roundoff) + count * ALGEBRA.constant(HALF * form.eta)
+    return error if flushed is None else error + flushed
+
+
+def nonzero_products(a: Floats, b: Floats) -> Bracket:
+    """Return how many products of each element are not zero; exact."""
+    if np.all(a) and np.all(b):
+        count: Any = float(a.shape[-1])
+    else:
+        count = np.matmul((a != 0).astype(np.float64), (b != 0).astype(np.float64))
+    return Bracket(count, count)
+
+
+def scanned(a: Floats, b: Floats) -> tuple[Bracket, Bracket]:
+    """Return the brackets of the prefix sums of every element, batch by batch."""
+    shape = (*a.shape[:-1], b.shape[-1])
+    if 0 in shape or not (a.size and b.size):
+        return Bracket(np.zeros(shape), np.zeros(shape)), Bracket(np.zeros(shape), np.zeros(shape))
+    left, right = a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])
+    found = [prefix_products(*pair) for pair in zip(left, right, strict=True)]
+    running, blocks = (
+        Bracket(*(np.stack(ends).reshape(shape) for ends in zip(*column, strict=True)))
+        for column in zip(*found, strict=True)
+    )
+    return running, blocks

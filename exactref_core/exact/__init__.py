@@ -1,0 +1,1 @@
+"""Exact numbers and proven enclosures; the only home of gmpy2."""

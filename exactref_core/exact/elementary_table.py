@@ -1,0 +1,232 @@
+"""The elementary functions, one row each.
+
+``units``: a correct library function errs by 4u (2 ulp), or by what the larger of two tables of
+maximum errors says where that is more: k ulp beyond a correctly rounded result are (2k + 1)u of the
+exact one. The tables are NVIDIA's (CUDA C++ Programming Guide, Mathematical Functions: single
+precision) and the GNU C library's (manual, Errors in Math Functions: x86_64, single and double).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import gmpy2
+
+from exactref_core.exact.elementary import Function, Monotone
+from exactref_core.exact.elementary_kinds import (
+    Arctangent,
+    Even,
+    InverseErf,
+    ScaledErfc,
+    Tangent,
+    Wave,
+)
+from exactref_core.exact.gammas import Digamma, LogGamma
+from exactref_core.exact.rationals import Rational
+from exactref_core.exact.trigamma import Trigamma
+
+__all__ = ["FUNCTIONS", "INTERNAL"]
+
+INF, NAN = math.inf, math.nan
+Rule = Callable[[Rational], Rational | None]
+# Powers with larger exponents stay enclosures: no format comes near them.
+LARGEST_POWER = 1 << 15
+
+
+def value_at(argument: int, value: int) -> Rule:
+    """Return the rule of a function with one rational value at rational arguments."""
+    return lambda x: gmpy2.mpq(value) if x == argument else None
+
+
+def power_of(base: int) -> Rule:
+    """Return the rule of base**x: rational at integers."""
+
+    def rule(x: Rational) -> Rational | None:
+        if x.denominator != 1 or abs(x) > LARGEST_POWER:
+            return None
+        return gmpy2.mpq(base) ** int(x)
+
+    return rule
+
+
+def log_of(base: int) -> Rule:
+    """Return the rule of the logarithm: rational at integer powers of the base, prime or 10."""
+
+    def rule(x: Rational) -> Rational | None:
+        top, bottom = x.numerator, x.denominator
+        if top != 1 and bottom != 1:
+            return None
+        whole = top if bottom == 1 else bottom
+        rest, exponent = gmpy2.remove(whole, 2)
+        if base != 2:
+            rest, fives = gmpy2.remove(rest, 5)
+            exponent = exponent if fives == exponent else -1
+        if rest != 1 or exponent < 0:
+            return None
+        return gmpy2.mpq(exponent if bottom == 1 else -exponent)
+
+    return rule
+
+
+def cube_root(x: Rational) -> Rational | None:
+    """Return the cube root of a rational where it is one."""
+    parts = []
+    for part in (abs(x.numerator), x.denominator):
+        root, exact = gmpy2.iroot(part, 3)
+        if not exact:
+            return None
+        parts.append(root)
+    return gmpy2.mpq(-parts[0] if x < 0 else parts[0], parts[1])
+
+
+def at_zero(value: int = 0) -> Rule:
+    """Return the rule of a function that is rational at 0 alone."""
+    return value_at(0, value)
+
+
+R = Monotone
+ENDLESS: Any = {"at_minus": -INF, "at_plus": INF}
+BOTH: Any = {"at_minus": INF, "at_plus": INF}
+THROUGH_ZERO: Any = {"exact": at_zero(), "keeps_zero": True}
+ODD: Any = {**THROUGH_ZERO, "odd": True}
+
+FUNCTIONS: dict[str, Function] = {
+    f.name: f
+    for f in (
+        R("exp", "exp", "e^x", 4, at_minus=0.0, at_plus=INF, exact=at_zero(1), floor=0),
+        R("exp2", "exp2", "2^x", 5, at_minus=0.0, at_plus=INF, exact=power_of(2), floor=0),
+        R("expm1", "expm1", "e^x - 1", 4, at_minus=-1.0, at_plus=INF, floor=-1, **THROUGH_ZERO),
+        R("log", "log", "log x", 4, 0, at_low=-INF, at_plus=INF, exact=value_at(1, 0)),
+        R("log2", "log2", "log_2 x", 4, 0, at_low=-INF, at_plus=INF, exact=log_of(2)),
+        R("log10", "log10", "log_10 x", 5, 0, at_low=-INF, at_plus=INF, exact=log_of(10)),
+        R("log1p", "log1p", "log(1 + x)", 4, -1, at_low=-INF, at_plus=INF, **THROUGH_ZERO),
+        Wave("sin", "sin", "sin x", 5, top=1, **ODD),
+        Wave("cos", "cos", "cos x", 5, top=0, exact=at_zero(1), even=True),
+        Tangent("tan", "tan", "tan x", 9, **ODD),
+        R("asin", "asin", "arcsin x", 5, -1, 1, **ODD),
+        R("acos", "acos", "arccos x", 5, -1, 1, exact=value_at(1, 0), falls=True),
+        Arctangent("atan", "atan", "arctan x", 5, **ODD),
+        R("sinh", "sinh", "(e^x - e^-x) / 2", 7, **ENDLESS, **ODD),
+        Even(
+            "cosh",
+            "cosh",
+            "(e^x + e^-x) / 2",
+            5,
+            at_minus=INF,
+            at_plus=INF,
+            exact=at_zero(1),
+            even=True,
+        ),
+        R(
+            "tanh",
+            "tanh",
+            "(e^x - e^-x) / (e^x + e^-x)",
+            5,
+            at_minus=-1.0,
+            at_plus=1.0,
+            floor=-1,
+            ceiling=1,
+            **ODD,
+        ),
+        R("asinh", "asinh", "log(x + sqrt(x^2 + 1))", 7, **ENDLESS, **ODD),
+        R("acosh", "acosh", "log(x + sqrt(x^2 - 1))", 9, 1, at_plus=INF, exact=value_at(1, 0)),
+        R("atanh", "atanh", "log((1 + x) / (1 - x)) / 2", 7, -1, 1, -INF, INF, **ODD),
+        R(
+            "erf",
+            "erf",
+            "2 / sqrt(pi) * integral of e^(-t^2) from 0 to x",
+            5,
+            at_minus=-1.0,
+            at_plus=1.0,
+            floor=-1,
+            ceiling=1,
+            irrational=False,
+            **ODD,
+        ),
+        R(
+            "erfc",
+            "erfc",
+            "1 - erf x",
+            11,
+            at_minus=2.0,
+            at_plus=0.0,
+            exact=at_zero(1),
+            irrational=False,
+            floor=0,
+            ceiling=2,
+            falls=True,
+        ),
+        InverseErf(
+            "erfinv",
+            "erfinv",
+            "the y with erf y = x",
+            5,
+            -1,
+            1,
+            -INF,
+            INF,
+            irrational=False,
+            **ODD,
+        ),
+        R(
+            "cbrt",
+            "cbrt",
+            "x^(1/3)",
+            9,
+            at_minus=-INF,
+            at_plus=INF,
+            exact=cube_root,
+            keeps_zero=True,
+            odd=True,
+        ),
+        LogGamma(
+            "lgamma",
+            "lgamma",
+            "log |gamma(x)|",
+            15,
+            at_minus=INF,
+            at_plus=INF,
+            exact=lambda x: gmpy2.mpq(0) if x in (1, 2) else None,
+            irrational=False,
+            poles=(INF, INF, INF),
+        ),
+        Digamma(
+            "digamma",
+            "digamma",
+            "derivative of log gamma(x)",
+            14,
+            at_plus=INF,
+            irrational=False,
+            poles=(NAN, -INF, INF),
+        ),
+    )
+}
+
+# Of definitions alone: no operations of their own.
+INTERNAL: dict[str, Function] = {
+    "erfcx": ScaledErfc(
+        "erfcx",
+        "erfcx",
+        "e^(x^2) erfc(x)",
+        4,
+        low=0,
+        at_plus=0.0,
+        exact=at_zero(1),
+        irrational=False,
+        floor=0,
+        falls=True,
+    ),
+    "trigamma": Trigamma(
+        "trigamma",
+        "trigamma",
+        "derivative of digamma(x)",
+        24,
+        at_plus=0.0,
+        irrational=False,
+        floor=0,
+        poles=(INF, INF, INF),
+        falls=True,
+    ),
+}

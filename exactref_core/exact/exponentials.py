@@ -1,0 +1,137 @@
+"""exp and log of float64 pairs with proven errors, from additions, products and an MPFR table.
+
+exp: with N = 1024, x = i ln2 / N + r and |r| <= (1 + 2**-20) ln2 / 2N < 2**-11.5, exp(x) is
+2**(i div N) T[i mod N] (1 + p(r)).
+
+Errors, relative to the result, u = 2**-53:
+- i c1 is exact (c1 has 33 bits, |i| < 2**20) and x - i c1 too (Sterbenz, or i = 0); i c2 rounds by
+  u |i c2| < 2**-53 2**20 2**-43 = 2**-76, c2 itself by as little; a - i c2 rounds by u |r| <
+  2**-64.5; adding the low word rounds by u |r| again: 2**-63.5 for all of them;
+- p = r + r^2 (1/2 + r (1/6 + r (1/24 + r / 120))) leaves out r^6 / 720 < 2**-78; its roundings are
+  below 3 u |p| < 2**-62.9;
+- T = th + tl with |T - th - tl| < 2**-106; th p rounds by u |p| < 2**-64.5, tl + th p by as much,
+  and tl p (below 2**-53 2**-11.5) is left out: 2**-63 for the three.
+Their sum is below 2**-61.4; 2**-61 is claimed.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import gmpy2
+import numpy as np
+
+from exactref_core.exact.double_double import Floats, fast_two_sum, two_prod, two_sum
+
+__all__ = ["EXP_ERROR", "LEAST", "VANISHED", "exp_high", "exp_pair", "log_pair"]
+
+N = 1024
+EXP_ERROR = 2.0**-61
+# Below this exponents leave the normal range; the result is then known to 2**-1000 only.
+LEAST = -690.0
+VANISHED = 2.0**-990
+MOST = 709.0
+TABLE_PRECISION = 200
+SPLIT_BITS = 33
+# Elements whose temporaries stay in the cache, and below what the C library maps afresh.
+BLOCK = 12288
+
+
+@lru_cache(maxsize=1)
+def tables() -> tuple[Floats, Floats, float, float, float]:
+    """Return T high and low, c1 and c2 with c1 + c2 = ln2 / N, and N / ln2."""
+    with gmpy2.context(precision=TABLE_PRECISION):
+        roots = [gmpy2.exp2(gmpy2.mpfr(j) / N) for j in range(N)]
+        high = np.asarray([float(root) for root in roots])
+        low = np.asarray([float(root - gmpy2.mpfr(float(root))) for root in roots])
+        step = gmpy2.log(gmpy2.mpfr(2)) / N
+        c1 = float(gmpy2.mpfr(step, SPLIT_BITS))
+        return high, low, c1, float(step - gmpy2.mpfr(c1)), float(1 / step)
+
+
+def exp_pair(high: Floats, low: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """Return (h, t, r) with |exp(high + low) - h - t| <= r, for |low| <= 2**-52 |high|.
+
+    Arguments below -690 give h = t = 0 and r = 2**-990; above 709 the radius is inf.
+    """
+    table_high, table_low, c1, c2, inverse = tables()
+    inside = (high >= LEAST) & (high <= MOST)
+    x = np.where(inside, high, 0.0)
+    i = np.rint(x * inverse)
+    r = (x - i * c1) - i * c2
+    if low is not None:
+        r = r + np.where(inside, low, 0.0)
+    p = r * r * (0.5 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120)))) + r
+    whole = i.astype(np.int64)
+    place = whole & (N - 1)
+    th = table_high[place]
+    h, t = fast_two_sum(th, table_low[place] + th * p)
+    exponent = (whole >> 10).astype(np.int32)
+    h, t = np.ldexp(h, exponent), np.ldexp(t, exponent)
+    radius = h * EXP_ERROR
+    if not np.all(inside):
+        h, t = np.where(inside, h, 0.0), np.where(inside, t, 0.0)
+        radius = np.where(inside, radius, np.where(high < LEAST, VANISHED, np.inf))
+    return h, t, radius
+
+
+def exp_high(x: Floats) -> Floats:
+    """Return exp(x) within a relative 2**-51 for -690 <= x <= 0, and 0 for smaller x.
+
+    As `exp_pair` with th + th p rounded: T errs by 2**-53 and th + th p by u (1 + 2**-11), both of
+    the result, beside the 2**-61.4 of what goes into p.
+    """
+    if x.size <= 2 * BLOCK:
+        return high_of(x)
+    flat = np.ascontiguousarray(x).reshape(-1)
+    found = np.empty(flat.size)
+    for start in range(0, flat.size, BLOCK):
+        found[start : start + BLOCK] = high_of(flat[start : start + BLOCK])
+    return found.reshape(x.shape)
+
+
+def high_of(x: Floats) -> Floats:
+    """Return what `exp_high` does, of a block."""
+    high, _, c1, c2, inverse = tables()
+    inside = bool(np.min(x, initial=0.0) >= LEAST)
+    given = x if inside else np.maximum(x, LEAST)
+    i = np.rint(given * inverse)
+    r = given - i * c1
+    r -= i * c2
+    p = r * (1 / 120)
+    for coefficient in (1 / 24, 1 / 6, 0.5):
+        p += coefficient
+        p *= r
+    p *= r
+    p += r
+    whole = i.astype(np.int64)
+    found: Floats = high[whole & (N - 1)]
+    p *= found
+    found += p
+    whole >>= 10
+    found = np.ldexp(found, whole.astype(np.int32))
+    return found if inside else np.where(x < LEAST, 0.0, found)
+
+
+def log_pair(high: Floats, low: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return (h, t, r) with |log(high + low) - h - t| <= r, for high in [2**-900, 2**900].
+
+    y from any library is corrected by z = x exp(-y) - 1: log x = y + log(1 + z), and for |z| <
+    2**-20 log(1 + z) = z - z^2 / 2 within |z|^3. z comes from `exp_pair` and a double-double
+    product, with an error below 2**-60; where |z| is larger y is no logarithm, and the radius
+    is inf.
+    """
+    y = np.log(high)
+    eh, el, error = exp_pair(-y, None)
+    p, e = two_prod(high, eh)
+    rest = e + (high * el + low * eh)
+    z, tail = two_sum(p - 1.0, rest)
+    step = z - 0.5 * z * z
+    h, t = two_sum(y, step)
+    t = t + tail
+    size = np.abs(z)
+    radius = high * error * (1 + 2.0**-10) + 2.0**-98 + size**3 + 2.0**-51 * size * size
+    radius = radius + 2.0**-52 * (np.abs(t) + np.abs(tail)) + 2.0**-50 * np.abs(rest)
+    good = (high >= 2.0**-900) & (high <= 2.0**900) & (size < 2.0**-20)
+    h, t = fast_two_sum(h, t)
+    return np.where(good, h, 0.0), np.where(good, t, 0.0), np.where(good, radius, np.inf)

@@ -1,0 +1,90 @@
+"""The functions of two numbers, one row each.
+
+``units`` as in the table of elementary functions: (2k + 1)u for k ulp in the larger of NVIDIA's
+table and the GNU C library's (pow: 4 and 1, atan2: 3 and 2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import gmpy2
+
+from exactref_core.exact.interval import Arithmetic, Interval, Number, opened
+from exactref_core.exact.nonnegative import ScalarAlgebra, is_exact_zero
+from exactref_core.exact.pairs import ZERO, Box, PairFunction, furthest, is_special, plain, side
+from exactref_core.exact.powers import Power
+
+__all__ = ["PAIRS"]
+
+
+@dataclass(frozen=True)
+class Arctangent2(PairFunction):
+    """The angle of the point (y, x), first argument y, by C99 F.10.1.4: signs of zeros tell sides.
+
+    Over a box without the origin and the cut along the negative x axis its extremes are at corners:
+    lines through the origin bound the box as seen from there. At rationals other than 0 it is
+    irrational (Lindemann-Weierstrass: its tangent is rational).
+    """
+
+    def value(self, arithmetic: Arithmetic, x: Any, y: Any) -> Any:
+        """Return the angle; here x is the ordinate and y the abscissa."""
+        if x != x or y != y:
+            return math.nan
+        if is_special(x) or is_special(y) or self.on_axis(x):
+            return self.at_floats(arithmetic, x, y)
+        side(x)
+        low, high, _ = self.corners(arithmetic, arithmetic.ends(x), arithmetic.ends(y))
+        strict = not (isinstance(x, Interval) or isinstance(y, Interval))
+        return opened(low, high, arithmetic, strict, strict)
+
+    @staticmethod
+    def on_axis(x: Any) -> bool:
+        """Return whether the ordinate is a zero."""
+        return not isinstance(x, Interval) and bool(x == 0)
+
+    def at_floats(self, arithmetic: Arithmetic, x: Any, y: Any) -> Any:
+        """Return a multiple of pi/4, which classes and signs decide."""
+        points = [gmpy2.mpfr(z if isinstance(z, float) else float(side(z))) for z in (x, y)]
+        low, high = (self.evaluate(c, *points) for c in (arithmetic.down, arithmetic.up))
+        if low == 0:
+            return -0.0 if gmpy2.is_signed(low) else ZERO
+        return opened(low, high, arithmetic, True, True)
+
+    def change(
+        self, algebra: ScalarAlgebra, x: Box, y: Box, value: Any, either: tuple[bool, bool]
+    ) -> tuple[Number, bool]:
+        """Return the most by which numbers in the boxes move the angle."""
+        above, right = x.side(algebra), y.side(algebra)
+        if x.is_exact and is_exact_zero(x.value):
+            # The sign of a zero ordinate chooses the side, that of a zero abscissa the end.
+            apart = either[0] if right < 0 else (right == 0 and (any(either) or not y.is_exact))
+            return (self.turn(algebra, value) if apart else ZERO), False
+        if x.is_exact and y.is_exact:
+            return ZERO, False
+        if above == 0 and right <= 0:
+            return self.turn(algebra, value), False
+        ends = [plain(self.value(algebra, a, b)) for a in (x.low, x.high) for b in (y.low, y.high)]
+        return furthest(algebra, value, ends), False
+
+    def beside(self, algebra: ScalarAlgebra, ends: tuple[Any, Any], value: Any) -> Number:
+        """Return a bound on the distance from ``value`` of angles, one argument infinite."""
+        return self.turn(algebra, value)
+
+    @staticmethod
+    def turn(algebra: ScalarAlgebra, value: Any) -> Number:
+        """Return the furthest that any angle is from a value."""
+        pi = Interval(algebra.down.const_pi(), algebra.up.const_pi(), algebra)
+        size = ZERO if is_special(value) else algebra.absolute(plain(value))
+        return algebra.add(pi, size)
+
+
+PAIRS: dict[str, PairFunction] = {
+    f.name: f
+    for f in (
+        Power("pow", "pow", "power", 9),
+        Arctangent2("atan2", "atan2", "arctan2", 7),
+    )
+}

@@ -1,0 +1,185 @@
+"""Powers x^y of real numbers, certified."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import gmpy2
+
+from exactref_core.exact.changes import is_below
+from exactref_core.exact.interval import (
+    TINY,
+    Arithmetic,
+    Interval,
+    Number,
+    Unsure,
+    opened,
+    rational,
+)
+from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
+from exactref_core.exact.pairs import (
+    ZERO,
+    Box,
+    PairFunction,
+    furthest,
+    has_minus,
+    is_special,
+    plain,
+    side,
+)
+from exactref_core.exact.rationals import Rational
+
+__all__ = ["Power"]
+
+ONE = rational(1)
+# Rational powers of more bits stay enclosures: no format comes near the ties among them.
+LARGEST_POWER = 1 << 13
+
+
+@dataclass(frozen=True)
+class Power(PairFunction):
+    """x^y, by C99 F.10.4.4: 1^y = x^0 = 1 of everything, NaN of a negative x and a fraction y.
+
+    Of positive x it is e^(y log x), monotone in each variable, so that its extremes over a box are
+    at corners. Of rationals it is rational where y is an integer or x the power that y = n/d needs,
+    (p/q)^d: an MPFR number exactly where MPFR says that nothing was rounded.
+    """
+
+    @property
+    def is_exponential(self) -> bool:
+        """Whether a stored infinity among the arguments leaves no bound."""
+        return True
+
+    def value(self, arithmetic: Arithmetic, x: Any, y: Any) -> Any:
+        """Return x^y."""
+        if not isinstance(y, Interval) and y == 0:
+            return ONE
+        if not isinstance(x, Interval) and x == 1:
+            return ONE
+        if x != x or y != y:
+            return math.nan
+        if is_special(y):
+            return self.at_infinity(arithmetic, x, y)
+        if is_special(x) or (not isinstance(x, Interval) and x == 0):
+            return self.at_end(x, y)
+        if side(x) > 0:
+            return self.positive(arithmetic, x, y)
+        if isinstance(y, Interval):
+            if gmpy2.floor(y.high) >= y.low:
+                raise Unsure
+            return math.nan
+        if y.denominator != 1:
+            return math.nan
+        found = self.positive(arithmetic, -x, y)
+        return -found if y.numerator % 2 else found
+
+    def at_infinity(self, arithmetic: Arithmetic, x: Any, y: float) -> Any:
+        """Return x^(+-inf), which the size of x decides."""
+        if is_special(x):
+            large = 1
+        else:
+            size = arithmetic.absolute(plain(x))
+            large = side(arithmetic.subtract(size, ONE))
+        if large == 0:
+            return ONE
+        return math.inf if (large > 0) == (y > 0) else ZERO
+
+    def at_end(self, x: Any, y: Any) -> Any:
+        """Return the power of a zero or an infinity."""
+        infinite = is_special(x) == (side(y) > 0)
+        odd = not isinstance(y, Interval) and y.denominator == 1 and y.numerator % 2 == 1
+        if isinstance(y, Interval) and has_minus(x) and gmpy2.floor(y.high) >= y.low:
+            raise Unsure
+        sign = -1.0 if odd and has_minus(x) else 1.0
+        if infinite:
+            return sign * math.inf
+        return -0.0 if sign < 0 else ZERO
+
+    def positive(self, arithmetic: Arithmetic, x: Number, y: Number) -> Number:
+        """Return x^y for x > 0."""
+        exact = not (isinstance(x, Interval) or isinstance(y, Interval))
+        if exact:
+            found = rational_power(x, y)
+            if found is not None:
+                return found
+        xs, ys = arithmetic.ends(x), arithmetic.ends(y)
+        if xs[0] <= 0:
+            raise Unsure
+        low, high, unrounded = self.corners(arithmetic, xs, ys)
+        points = exact and xs[0] == xs[1] and ys[0] == ys[1]
+        if points and unrounded and abs(gmpy2.frexp(low)[0]) <= TINY:
+            return gmpy2.mpq(low)
+        # A number that is rounded is none of its roundings.
+        strict = points and not unrounded
+        return opened(low, high, arithmetic, strict, strict)
+
+    def change(
+        self, algebra: ScalarAlgebra, x: Box, y: Box, value: Any, either: tuple[bool, bool]
+    ) -> tuple[Number, bool]:
+        """Return the most by which numbers in the boxes move the power, and whether NaN may be."""
+        if y.is_exact and is_exact_zero(y.value):
+            return ZERO, False
+        if x.is_exact and not isinstance(x.value, Interval) and x.value == 1:
+            return ZERO, False
+        if x.is_exact and y.is_exact:
+            return ZERO, isinstance(value, float) and value != value
+        where, up = x.side(algebra), y.side(algebra)
+        if where > 0:
+            return furthest(algebra, value, self.ends(algebra, x, y)), False
+        if where == 0 and up <= 0:
+            raise Unbounded
+        whole = y.is_exact and not isinstance(y.value, Interval) and y.value.denominator == 1
+        below = is_below(algebra, x.low, ZERO)
+        sizes = [algebra.absolute(end) for end in (x.low, x.high)]
+        size = Box(ZERO, ONE, algebra.minimum(*sizes), algebra.maximum(*sizes))
+        if where == 0:
+            # From 0 on, where y > 0: up to the power of the largest size.
+            ends = [ZERO, *self.ends(algebra, Box(ZERO, ONE, size.high, size.high), y)]
+        else:
+            ends = self.ends(algebra, size, y)
+        if whole and below:
+            # An odd power has the sign of x; of an even one all are positive.
+            odd = y.value.numerator % 2 == 1
+            if odd:
+                ends = [*(() if where < 0 else ends), *(-end for end in ends)]
+            return furthest(algebra, value, ends), False
+        if below:
+            ends = [*ends, *(-end for end in ends)]
+        return furthest(algebra, value, ends), below
+
+    def beside(self, algebra: ScalarAlgebra, ends: tuple[Any, Any], value: Any) -> Number:
+        """Return a bound on the distance from ``value`` of 0^y, all of it 0 where y > 0."""
+        base, exponent = ends
+        if isinstance(base, float) and base == 0 and exponent.side(algebra) > 0:
+            return furthest(algebra, value, [ZERO])
+        raise Unbounded
+
+    def ends(self, algebra: ScalarAlgebra, x: Box, y: Box) -> list[Number]:
+        """Return the powers at the corners of a box of positive x."""
+        found = []
+        for a in (x.low, x.high) if not x.is_exact else (x.value,):
+            for b in (y.low, y.high) if not y.is_exact else (y.value,):
+                power = self.value(algebra, a, b)
+                if is_special(power):
+                    raise Unbounded
+                found.append(plain(power))
+        return found
+
+
+def rational_power(x: Rational, y: Rational) -> Rational | None:
+    """Return x^y, x > 0, where it is rational and not too long; else None."""
+    top, bottom = abs(y.numerator), y.denominator
+    if bottom > LARGEST_POWER:
+        return None
+    parts = []
+    for part in (x.numerator, x.denominator):
+        root, exact = gmpy2.iroot(part, int(bottom))
+        if not exact:
+            return None
+        parts.append(root)
+    if top * max(part.bit_length() for part in parts) > LARGEST_POWER:
+        return None
+    found = gmpy2.mpq(parts[0] ** int(top), parts[1] ** int(top))
+    return 1 / found if y < 0 else found

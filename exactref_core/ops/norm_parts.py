@@ -1,0 +1,109 @@
+"""What normalizations share: (x - mean) / sqrt(variance + eps) * weight + bias.
+
+Correct are a quotient by the root and a product with its reciprocal. Products that are distributed
+over the difference, x r - mean r, are worse where the mean is far above the spread: they count
+under "any_order".
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from exactref_core.errors import InputError
+from exactref_core.ops.var import variance
+
+__all__ = [
+    "affine",
+    "check",
+    "epsilon",
+    "mean_square",
+    "normalized",
+    "own_statistics",
+    "size_over",
+    "spread_over",
+    "trailing",
+]
+
+
+def epsilon(value: Any) -> Fraction:
+    """Return eps as an exact number; InputError where it is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
+        raise InputError(f"eps must be a number, not {value!r}")
+    try:
+        found = Fraction(value)
+    except (ValueError, OverflowError):
+        raise InputError(f"eps must be a finite number, not {value!r}") from None
+    if found < 0:
+        raise InputError(f"eps must not be negative: {value!r}")
+    return found
+
+
+def trailing(x: Any, normalized_shape: Any) -> tuple[int, ...]:
+    """Return the axes of x that ``normalized_shape`` names; None: the last one."""
+    if normalized_shape is None:
+        shape: tuple[Any, ...] = x.shape[-1:]
+    elif hasattr(normalized_shape, "__index__"):
+        shape = (normalized_shape.__index__(),)
+    else:
+        shape = tuple(normalized_shape)
+    if not shape or x.shape[-len(shape) :] != shape:
+        raise InputError(
+            f"normalized_shape is {normalized_shape!r}; it must be the last extents of x, whose "
+            f"shape is {x.shape}"
+        )
+    return tuple(range(len(x.shape) - len(shape), len(x.shape)))
+
+
+def spread_over(v: Any, x: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    """Return a reduction over ``axes``, spread over them again."""
+    kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
+    return v.spread(v.arrange(x, kept), shape)
+
+
+def affine(v: Any, x: Any, weight: Any, bias: Any) -> Any:
+    """Return x * weight + bias, of what is given."""
+    scaled = x if weight is None else v.multiply(x, weight)
+    return scaled if bias is None else v.add(scaled, bias)
+
+
+def normalized(v: Any, x: Any, mean: Any, squares: Any, eps: Fraction) -> Any:
+    """Return (x - mean) / sqrt(squares + eps)."""
+    inside = v.add(squares, v.constant(eps)) if eps else squares
+    root, inverse = v.root_of(inside), v.reciprocal_root(inside)
+    centred = v.subtract(x, mean)
+    quotient = v.divide(centred, root)
+    near = v.admit(quotient, quotient, v.multiply(centred, inverse))
+    apart = v.subtract(v.multiply(x, inverse), v.multiply(mean, inverse))
+    return v.admit(quotient, near, apart, extra="any_order")
+
+
+def own_statistics(v: Any, x: Any, axes: tuple[int, ...], eps: Fraction) -> Any:
+    """Return x normalized by its mean and variance over some axes."""
+    count = size_over(x, axes)
+    mean = spread_over(v, v.scale(v.sum(x, axes), count), x.shape, axes)
+    squares = spread_over(v, variance(v, x, axes, 0), x.shape, axes)
+    return normalized(v, x, mean, squares, eps)
+
+
+def size_over(x: Any, axes: tuple[int, ...]) -> int:
+    """Return how many elements x has over some axes; InputError for none."""
+    count = 1
+    for i in axes:
+        count *= x.shape[i]
+    if count == 0:
+        raise InputError(f"x with shape {x.shape} has no elements to normalize over axes {axes}")
+    return count
+
+
+def mean_square(v: Any, x: Any, axes: tuple[int, ...], eps: Any) -> Any:
+    """Return mean(x^2) + eps over some axes."""
+    small = 2 * v.compute.unit_roundoff if eps is None else epsilon(eps)
+    squares = v.scale(v.sum(v.multiply(x, x), axes), size_over(x, axes))
+    return v.add(squares, v.constant(small)) if small else squares
+
+
+def check(name: str, x: Any, shape: tuple[int, ...]) -> None:
+    """Raise InputError for a weight or bias of another shape."""
+    if x is not None and x.shape != shape:
+        raise InputError(f"{name} has shape {x.shape}; it must have {shape}")

@@ -1,0 +1,150 @@
+"""layer_norm, rms_norm: rows scaled by their own mean and spread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from exactref_core.op import Domain, Op
+from exactref_core.ops.dtypes import FLOATS
+from exactref_core.ops.norm_parts import (
+    affine,
+    check,
+    epsilon,
+    mean_square,
+    own_statistics,
+    size_over,
+    spread_over,
+    trailing,
+)
+from exactref_core.ops.norm_slopes import pulled_back, statistics
+
+__all__ = ["OPS"]
+
+
+def layer_norm(
+    v: Any,
+    x: Any,
+    normalized_shape: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    eps: Any = 1e-5,
+) -> Any:
+    """Layer normalization (x - m) / sqrt(s + eps) * weight + bias over the last axes.
+
+    m and s are the mean and the (biased) variance over the axes of ``normalized_shape`` (None: the
+    last one), the shape of weight and bias. Names and defaults as torch.nn.functional.layer_norm.
+    """
+    axes = trailing(x, normalized_shape)
+    shape = tuple(x.shape[i] for i in axes)
+    check("weight", weight, shape)
+    check("bias", bias, shape)
+    return affine(v, own_statistics(v, x, axes, epsilon(eps)), weight, bias)
+
+
+def rms_norm(
+    v: Any,
+    x: Any,
+    normalized_shape: Any = None,
+    weight: Any = None,
+    eps: Any = None,
+    residual: Any = None,
+) -> Any:
+    """Root-mean-square normalization x / sqrt(mean(x^2) + eps) * weight over the last axes.
+
+    The mean is over the axes of ``normalized_shape`` (None: the last one), the shape of the weight.
+    ``eps`` None is the distance from 1 to the next float32 number (float64 for float64 inputs), as
+    torch.nn.functional.rms_norm computes it. With ``residual``, of the shape of x, that of the sum
+    x + residual, which is another output, "sum". Where a kernel normalizes the sum as it is stored,
+    in a narrower format than it computes in, chain `add` and this.
+    """
+    axes = trailing(x, normalized_shape)
+    check("weight", weight, tuple(x.shape[i] for i in axes))
+    check("residual", residual, x.shape)
+    total = x if residual is None else v.add(x, residual)
+    inside = mean_square(v, total, axes, eps)
+    root, inverse = (
+        spread_over(v, found, x.shape, axes)
+        for found in (v.root_of(inside), v.reciprocal_root(inside))
+    )
+    quotient = v.divide(total, root)
+    scaled = affine(v, v.admit(quotient, quotient, v.multiply(total, inverse)), weight, None)
+    if weight is not None:
+        scaled = v.admit(scaled, scaled, v.multiply(total, v.multiply(inverse, weight)))
+    return scaled if residual is None else {"output": scaled, "sum": total}
+
+
+def layer_norm_backward(
+    v: Any,
+    grad_output: Any,
+    x: Any,
+    normalized_shape: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    eps: Any = 1e-5,
+) -> Any:
+    """With h = (x - m) r, r = 1 / sqrt(s + eps) and g = grad_output weight: r (g - mean(g) -
+    h mean(g h)) for x, sums of grad_output h for the weight, and of grad_output for the bias.
+    """
+    axes = trailing(x, normalized_shape)
+    own = statistics(v, x, axes, epsilon(eps))
+    h, g = v.multiply(own.centred, own.inverse), grad_output
+    apart = v.subtract(v.multiply(x, own.inverse), v.multiply(own.mean, own.inverse))
+    spread = v.admit(h, h, apart, extra="any_order")
+    pulled = pulled_back(v, g if weight is None else v.multiply(g, weight), x, axes, own)
+    return {"x": pulled, "weight": v.multiply(g, spread), "bias": g}
+
+
+def rms_norm_backward(
+    v: Any,
+    grad_output: Any,
+    x: Any,
+    normalized_shape: Any = None,
+    weight: Any = None,
+    eps: Any = None,
+    residual: Any = None,
+) -> Any:
+    """With h = x r, r = 1 / sqrt(mean(x^2) + eps) and g = grad_output weight: r (g - h mean(g h))
+    for x, also as (N g - h sum(g h)) r / N and r g - x r^3 mean(g x); sums of grad_output h for the
+    weight. The residual's is that of x, of their sum; what comes through the other output is not in
+    it.
+    """
+    axes = trailing(x, normalized_shape)
+    total = x if residual is None else v.add(x, residual)
+    r = spread_over(v, v.reciprocal_root(mean_square(v, total, axes, eps)), x.shape, axes)
+    h, count = v.multiply(total, r), size_over(x, axes)
+    g = grad_output if weight is None else v.multiply(grad_output, weight)
+    pulls, raw = (
+        spread_over(v, v.sum(v.multiply(g, part), axes), x.shape, axes) for part in (h, total)
+    )
+    near = v.multiply(r, v.subtract(g, v.multiply(h, v.scale(pulls, count))))
+    whole = v.subtract(v.multiply(g, v.constant(count)), v.multiply(h, pulls))
+    cube = v.multiply(v.multiply(v.multiply(r, r), r), v.scale(raw, count))
+    apart = v.subtract(v.multiply(r, g), v.multiply(total, cube))
+    scaled = v.multiply(v.scale(r, count), whole)
+    found = v.admit(near, near, scaled, apart, guarded=True)
+    return {"x": found, "weight": v.multiply(grad_output, h), "residual": found}
+
+
+ROWS = Domain("(n)->(n)", FLOATS, nonempty=True)
+AFFINE = {"weight": None, "bias": None}
+
+OPS = (
+    Op(
+        "layer_norm",
+        layer_norm,
+        ("x",),
+        ROWS,
+        {"normalized_shape": None, **AFFINE, "eps": 1e-5},
+        optional=("weight", "bias"),
+        backward=layer_norm_backward,
+    ),
+    Op(
+        "rms_norm",
+        rms_norm,
+        ("x",),
+        ROWS,
+        {"normalized_shape": None, "weight": None, "eps": None, "residual": None},
+        optional=("weight", "residual"),
+        backward=rms_norm_backward,
+    ),
+)

@@ -1,0 +1,143 @@
+"""hypot, logaddexp, pow, atan2: functions of two numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from exactref_core.op import Domain, Op
+from exactref_core.ops.activations import logistic
+from exactref_core.ops.dtypes import FLOATS
+
+__all__ = ["OPS"]
+
+# 3 ulp beyond a correctly rounded result (CUDA C++ Programming Guide, hypotf).
+HYPOT_UNITS, HYPOT_ETAS = 7, 4
+
+
+def hypot(v: Any, x1: Any, x2: Any) -> Any:
+    """Length sqrt(x1^2 + x2^2) of the vector of two numbers, broadcast against each other.
+
+    An infinity beside anything, NaN included, gives inf. A correct library function errs by at most
+    7u (3 ulp beyond rounding), and no square of it overflows.
+    """
+    v.broadcast_shapes(x1.shape, x2.shape, "x1 and x2")
+    return v.within(v.exact.step("hypot", x1, x2), HYPOT_UNITS, HYPOT_ETAS)
+
+
+def hypot_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
+    """grad_output x1 / hypot and grad_output x2 / hypot, in any order of the two steps.
+
+    NaN at the origin. A kernel that multiplies first may overflow, and lose small products.
+    """
+    length = hypot(v, x1, x2)
+    g = v.broadcast(grad_output, length.shape)
+    return {
+        name: v.shared_product(g, v.broadcast(x, length.shape), length)
+        for name, x in (("x1", x1), ("x2", x2))
+    }
+
+
+def logaddexp(v: Any, x1: Any, x2: Any) -> Any:
+    """Logarithm log(e^x1 + e^x2), broadcast against each other.
+
+    As `logsumexp` of both: the larger, and the logarithm of a sum of exponentials of differences.
+    Of -inf twice it is -inf.
+    """
+    shape = v.broadcast_shapes(x1.shape, x2.shape, "x1 and x2")
+    both = v.stack((v.broadcast(x1, shape), v.broadcast(x2, shape)))
+    return v.logsumexp(both, v.keep_all())
+
+
+def logaddexp_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
+    """grad_output / (1 + e^(x2 - x1)) and grad_output / (1 + e^(x1 - x2)), the softmax weights.
+
+    The power may overflow, which those weights do not; an infinity makes these NaN. With
+    e^(x - output) from the stored output as well, which errs by about u |output|.
+    """
+    shape = v.broadcast_shapes(x1.shape, x2.shape, "x1 and x2")
+    pair = [v.broadcast(x, shape) for x in (x1, x2)]
+    both, one = v.stack(pair), v.constant(1)
+    weights, output = v.weights(both, v.keep_all()), v.logsumexp(both, v.keep_all())
+    found = {}
+    for i, name in enumerate(("x1", "x2")):
+        gap = v.exact.step("subtract", pair[i], pair[1 - i])
+        definition = v.exact.step("multiply", grad_output, logistic(v.exact, gap))
+        bottom = v.add(one, v.apply("exp", v.subtract(pair[1 - i], pair[i])))
+        stored = v.apply("exp", v.subtract(pair[i], output))
+        found[name] = v.admit(
+            definition,
+            v.multiply(grad_output, v.index(weights, (..., i))),
+            v.divide(grad_output, bottom),
+            v.multiply(grad_output, v.divide(one, bottom)),
+            v.multiply(grad_output, stored),
+        )
+    return found
+
+
+def pow(v: Any, x1: Any, x2: Any) -> Any:
+    """Power x1^x2, broadcast against each other.
+
+    By C99: 1^y = x^0 = 1 of everything, NaN included; NaN of a negative x1 and an x2 that is no
+    integer; of a zero or an infinity the sign is that of x1 where x2 is an odd integer. A correct
+    library function errs by at most 9u (4 ulp beyond rounding).
+    """
+    v.broadcast_shapes(x1.shape, x2.shape, "x1 and x2")
+    return v.apply_binary("pow", x1, x2)
+
+
+def pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
+    """grad_output x2 x1^(x2 - 1), 0 for x2 = 0; grad_output y log x1, 0 for x1 = 0 and x2 >= 0.
+
+    x2 - 1 may be rounded, but for negative x1: there x2 is an integer, and so is what is stored.
+    """
+    e = v.exact
+    less = e.binary("pow", x1, e.step("subtract", x2, e.constant(1)))
+    exact = v.within(less, less.attrs.units, less.attrs.etas)
+    rounded = v.apply_binary("pow", x1, v.subtract(x2, v.constant(1)))
+    power = v.admit(exact, e.step("by_sign", x1, rounded, exact))
+    base = v.multiply(grad_output, v.multiply(x2, power))
+    exponent = v.multiply(grad_output, v.multiply(pow(v, x1, x2), v.apply("log", x1)))
+    none = missing(v, x2)
+    kept = v.above_zero(v.negative(x2), exponent, e.step("add", none, missing(v, x1)))
+    return {
+        "x1": v.above_zero(x2, base, v.above_zero(v.negative(x2), base, none)),
+        "x2": v.above_zero(e.step("absolute", x1), exponent, kept),
+    }
+
+
+def missing(v: Any, x: Any) -> Any:
+    """Return 0, but NaN of NaN: what a choice by sign falls to."""
+    e = v.exact
+    return e.step("multiply", e.function("atan", x), e.constant(0))
+
+
+def atan2(v: Any, x1: Any, x2: Any) -> Any:
+    """Angle of the point with ordinate x1 and abscissa x2, from -pi to pi, broadcast.
+
+    By C99: the sign of a zero x1 tells the sides of the negative real axis apart. A correct library
+    function errs by at most 7u (3 ulp beyond rounding).
+    """
+    v.broadcast_shapes(x1.shape, x2.shape, "x1 and x2")
+    return v.apply_binary("atan2", x1, x2)
+
+
+def atan2_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
+    """grad_output x2 / (x1^2 + x2^2) and -grad_output x1 / (x1^2 + x2^2); NaN at the origin."""
+    square = v.add(v.multiply(x1, x1), v.multiply(x2, x2))
+    found = []
+    for x in (x2, v.negative(x1)):
+        top = v.multiply(grad_output, x)
+        quotient = v.divide(top, square)
+        over = v.multiply(top, v.divide(v.constant(1), square))
+        found.append(v.admit(quotient, quotient, over))
+    return dict(zip(("x1", "x2"), found, strict=True))
+
+
+PAIR, TWO = ("x1", "x2"), Domain("(),()->()", FLOATS)
+
+OPS = (
+    Op("hypot", hypot, PAIR, TWO, backward=hypot_backward),
+    Op("logaddexp", logaddexp, PAIR, TWO, backward=logaddexp_backward),
+    Op("pow", pow, PAIR, TWO, backward=pow_backward),
+    Op("atan2", atan2, PAIR, TWO, backward=atan2_backward),
+)

@@ -1,0 +1,89 @@
+"""vector_norm: lengths of vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from exactref_core.errors import InputError
+from exactref_core.op import Domain, Op, axes_of, without_axes
+from exactref_core.ops.dtypes import NUMBERS
+from exactref_core.ops.extremes import TIES, shared
+
+__all__ = ["OPS"]
+
+
+def define(v: Any, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Norm of the elements of ``x`` over ``axis``, by default the Euclidean one.
+
+    ``ord`` 2: sqrt(sum_k |x_k|^2); 1: sum_k |x_k|; inf and -inf: the largest and the smallest
+    |x_k|. Over one axis, several, or all (None). Complex inputs have a real norm. A kernel that
+    squares the elements as they are may overflow, and lose small ones; one that scales them first
+    does not. The norm of nothing is 0, that of ord inf and -inf an error.
+    """
+    axes = axes_of(axis, len(x.shape))
+    if ord == 2:
+        value = v.norm2(x, axes)
+    elif ord == 1:
+        value = v.sum(v.absolute(x), axes)
+    elif ord in (math.inf, -math.inf):
+        rows = v.last(v.absolute(x), axes)
+        if rows.shape[-1] == 0:
+            raise InputError(
+                f"vector_norm over axis {axis!r} of x with shape {x.shape} has no elements; of "
+                f"nothing there is no norm with ord={ord}"
+            )
+        value = (v.largest if ord > 0 else v.smallest)(rows, "propagate")
+    else:
+        raise InputError(f"ord={ord!r}: vector_norm knows the orders 2, 1, inf and -inf")
+    return v.arrange(value, without_axes(x.shape, axes, keepdims))
+
+
+def backward(
+    v: Any,
+    grad_output: Any,
+    x: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    ord: Any = 2,
+    ties: str = "even",
+) -> Any:
+    """grad_output x / norm for ``ord`` 2, 0 where the norm is 0; for 1 grad_output sign(x); for inf
+    and -inf that at the largest (smallest) magnitude, exactly 0 elsewhere.
+
+    Equal magnitudes share it evenly, or with ``ties="first"`` the first has all of it. At 0 the
+    sign is 0; that of NaN is 0 or NaN. Of complex numbers x / |x| is the sign, and grad_output is
+    real.
+    """
+    axes = axes_of(axis, len(x.shape))
+    kept = v.arrange(grad_output, without_axes(x.shape, axes, True))
+    g = v.spread(kept, x.shape)
+    if ord == 1:
+        return {"x": v.signed(x, g)}
+    if ord != 2:
+        size = v.absolute(x)
+        rows = v.last(size if ord > 0 else v.negative(size), axes)
+        found = shared(v, v.arrange(grad_output, rows.shape[:-1]), rows, "propagate", ties)
+        return {"x": v.signed(x, v.unlast(found, axes, x.shape))}
+    norm = v.spread(v.arrange(v.norm2(x, axes), kept.shape), x.shape)
+    zero = v.exact.constant(0)
+    order = v.order(norm, zero, 1)
+    return {
+        "x": v.each_part(
+            x, lambda part: v.by_order(order, v.shared_product(g, part, norm), zero, zero)
+        )
+    }
+
+
+OPS = (
+    Op(
+        "vector_norm",
+        define,
+        ("x",),
+        Domain("(n)->()", NUMBERS),
+        {"axis": None, "keepdims": False, "ord": 2},
+        real_output=True,
+        backward=backward,
+        backward_defaults=TIES,
+    ),
+)

@@ -1,0 +1,1 @@
+"""The standards: which orders of addition are admitted, and how far they may lead."""

@@ -1,0 +1,35 @@
+"""The page of the arena says what the kept counts say, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+from tests.arena.page import PAGE, RESULTS, counted, generated
+
+
+def test_the_page_and_the_pictures_are_those_of_the_kept_counts() -> None:
+    for path, text in generated().items():
+        assert path.read_text() == text, f"{path.name}: run python -m tests.arena.page"
+
+
+def test_no_mark_is_left_and_the_pictures_are_documents() -> None:
+    for path, text in generated().items():
+        if path == PAGE:
+            assert not re.search("<!-- |nan", text)
+        else:
+            assert ElementTree.fromstring(text).tag.endswith("svg")
+
+
+def test_the_kept_run_has_no_false_verdict_and_misses_nothing_beyond() -> None:
+    data = json.loads(RESULTS.read_text())
+    assert data["alarms"] == []
+    assert counted(data, "right", "elements") >= 5_000_000
+    for table, name in (
+        ("right", "false_wrong"),
+        ("right", "false_worse"),
+        ("broken", "missed_beyond"),
+        ("marked_right", "failed"),
+    ):
+        assert counted(data, table, name) == 0, name

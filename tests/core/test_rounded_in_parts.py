@@ -1,0 +1,79 @@
+"""Large arrays are rounded part by part: the answers are those of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactref as er
+from exactref_core.arithmetic import parts
+from exactref_core.arithmetic.approx import Approx
+from exactref_core.arithmetic.boxes import local_parts
+from exactref_core.arithmetic.graph import Store
+from exactref_core.arithmetic.rounded_blocks import round_some
+from exactref_core.formats.catalogue import get_format
+from exactref_core.formats.rounding import Overflow, Rounding
+
+RNG = np.random.default_rng(17)
+X = RNG.standard_normal((6, 7, 50)).astype(np.float32)
+X[0, 0, :5] = [np.inf, -np.inf, np.nan, 0.0, -0.0]
+Y = RNG.standard_normal((7, 1)).astype(np.float32)
+CALLS: dict[str, Callable[[], er.Result]] = {
+    "exp": lambda: er.exp(X),
+    "log": lambda: er.log(X),
+    "broadcast": lambda: er.multiply(X, Y),
+    "chain": lambda: er.add(er.multiply(X, Y), er.tanh(X)),
+    "transposed": lambda: er.exp(X.transpose(2, 0, 1)),
+    "sum": lambda: er.sum(X, axis=1),
+    "softmax": lambda: er.softmax(X, axis=-1),
+    "softmax over the first axis": lambda: er.softmax(X, axis=0),
+    "logsumexp": lambda: er.logsumexp(X, axis=-1),
+    "cumulative_sum": lambda: er.cumulative_sum(X, axis=-1),
+    "where": lambda: er.where(X > 0, X, Y),
+    "layer_norm": lambda: er.layer_norm(X, (50,)),
+    "bfloat16": lambda: er.gelu(X, dtype="bfloat16"),
+    "float8": lambda: er.exp(X * 4, dtype="float8_e4m3fn"),
+    "complex": lambda: er.multiply(X + 0j, Y + 2j),
+    "flat": lambda: er.exp(X.reshape(-1)),
+    "matmul": lambda: er.matmul(X, X.swapaxes(1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_answers_are_those_of_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole: Any = CALLS[name]().rounded
+    split = []
+    monkeypatch.setattr(parts, "CACHED", 400)
+    monkeypatch.setattr(parts, "SMALL", 0)
+    monkeypatch.setattr(
+        parts, "local_parts", lambda *args: split.append(local_parts(*args)) or split[-1]
+    )
+    found: Any = CALLS[name]().rounded
+    assert whole.data.tobytes() == found.data.tobytes()
+    assert split
+    assert all(split) is (name not in ("softmax over the first axis", "matmul"))
+    for runs in filter(None, split):
+        stops = [run.stop for run, _ in runs]
+        assert [run.start for run, _ in runs] == [0, *stops[:-1]]
+        assert stops[-1] == found.size
+
+
+def test_small_graphs_are_not_split() -> None:
+    node = er.exp(X[:1, :1]).outputs["output"].parts[0].source  # type: ignore[attr-defined]
+    assert local_parts(node, 1 << 10) == []
+    assert len(local_parts(node, 10)) > 5
+
+
+@pytest.mark.parametrize("form", ["float8_e4m3fn", "float32"])
+@pytest.mark.parametrize("radius", [np.inf, 1e300])
+def test_an_enclosure_that_says_nothing_decides_nothing(form: str, radius: float) -> None:
+    """In a format without infinities both of its ends are NaN."""
+    store = Store(get_format(form), Rounding.NEAREST_EVEN, Overflow.IEEE, False)
+    for low in (None, np.zeros(2)):
+        x = Approx(np.ones(2), low, np.array([radius, 0.0]))
+        value, undecided = round_some(x, store)
+        assert undecided.tolist() == [True, False]
+        assert value[1] == 1
