@@ -11,19 +11,9 @@ import pytest
 
 import exactref as er
 from exactref_core.errors import DTypeError, InputError
-from exactref_core.providers import changed
-from exactref_core.registry import OWN, get_op
+from exactref_core.registry import get_op
 
 F32 = np.float32
-
-
-@pytest.fixture(autouse=True)
-def forget() -> Any:
-    """Leave no operation of these tests behind."""
-    yield
-    for name in [name for name, (_, module) in OWN.items() if module == __name__]:
-        del OWN[name]
-    changed()
 
 
 def inputs(count: int, seed: int = 0) -> list[np.ndarray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,9 @@ import pytest
 
 import exactref as er
 from exactref_core.errors import DTypeError, InputError
-from exactref_core.providers import changed
-from exactref_core.registry import OWN
 
 F32 = np.float32
 ONE = F32([1.0])
-
-
-@pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
-    """Leave no operation of these tests behind."""
-    yield
-    for name in [name for name, (_, module) in OWN.items() if module == __name__]:
-        del OWN[name]
-    changed()
 
 
 def identity(v: Any, x: Any) -> Any:

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from exactref_core.providers import changed
-from exactref_core.registry import OWN
 from tests.docs.pages import FENCE, Example, examples, fences, printed
 from tests.house.tree import ROOT
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-
-
-@pytest.fixture(autouse=True)
-def forget() -> Iterator[None]:
-    """Leave no operation behind that a page defines."""
-    yield
-    OWN.clear()
-    changed()
 
 
 def names(paths: list[Path]) -> list[str]:
