@@ -1,4 +1,4 @@
-"""What independent roundings do under the standard "typical", and what is said of those who differ."""
+"""What independent roundings do under the standard "typical", and how it is asked and read."""
 
 from __future__ import annotations
 
