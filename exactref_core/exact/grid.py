@@ -25,9 +25,10 @@ __all__ = ["LEAST", "ceil_number", "floor_number", "reaches", "round_number", "u
 UPWARD = 64
 # The least error that is told from others: far below every format's smallest subnormal number.
 LEAST = gmpy2.mpq(1, gmpy2.mpz(1) << 1200)
-HUGE = gmpy2.mpfr(2) ** 4096
+WIDE = gmpy2.context()  # not the current one, which may be narrower where this is imported
+HUGE = WIDE.pow(2, 4096)
 # Next to the least exponent that MPFR has here (2**30): what is closer to 0 has no known sign.
-VANISHING = gmpy2.exp2(gmpy2.mpfr(-(2**29)))
+VANISHING = WIDE.exp2(-(2**29))
 
 
 def floor_rational(value: Rational, precision: int, eta_exponent: int) -> Rational:

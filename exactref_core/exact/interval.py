@@ -4,7 +4,8 @@ A *number* here is a ``gmpy2.mpq`` (exact) or an `Interval` (the real number lie
 Every operation of `Arithmetic` returns a number that contains the exact result; two rationals
 give a
 rational wherever the operation is rational, so that ties and zeros are seen exactly. Precision
-belongs to the `Arithmetic` object: no global gmpy2 context is read or written.
+belongs to the `Arithmetic` object. What asks gmpy2's current context (a float64 number made an MPFR
+one) gets its default, 53 bits and 31-bit exponents: evaluation runs in it, whatever the caller set.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import gmpy2
 
+from exactref_core.environment import evaluates_in
 from exactref_core.exact.enclosure import Interval, Number, Unsure, opened, opens_of
 from exactref_core.exact.rationals import Rational, rational
 
@@ -28,6 +30,8 @@ __all__ = [
     "opens_of",
     "rational",
 ]
+
+evaluates_in(gmpy2.context)
 
 # Exponents far beyond any format: no MPFR operation here over- or underflows.
 EXPONENT_LIMIT = 2**40

@@ -9,6 +9,7 @@ from typing import Any
 import gmpy2
 
 from exactref_core.exact.changes import is_below
+from exactref_core.exact.enclosure import holds_integer
 from exactref_core.exact.interval import (
     TINY,
     Arithmetic,
@@ -67,7 +68,7 @@ class Power(PairFunction):
         if side(x) > 0:
             return self.positive(arithmetic, x, y)
         if isinstance(y, Interval):
-            if gmpy2.floor(y.high) >= y.low:
+            if holds_integer(y.low, y.high):
                 raise Unsure
             return math.nan
         if y.denominator != 1:
@@ -90,7 +91,7 @@ class Power(PairFunction):
         """Return the power of a zero or an infinity."""
         infinite = is_special(x) == (side(y) > 0)
         odd = not isinstance(y, Interval) and y.denominator == 1 and y.numerator % 2 == 1
-        if isinstance(y, Interval) and has_minus(x) and gmpy2.floor(y.high) >= y.low:
+        if isinstance(y, Interval) and has_minus(x) and holds_integer(y.low, y.high):
             raise Unsure
         sign = -1.0 if odd and has_minus(x) else 1.0
         if infinite:
