@@ -3,21 +3,25 @@
 A thread can be made to flush subnormal numbers to zero (torch.set_flush_denormal does so, and so
 does loading a library that GCC before 13 linked with -ffast-math), or to round in another direction
 (fesetround). Every bound of the core is proven for IEEE 754's default, so evaluation takes the
-default for as long as it runs. C17, 7.6.4: fegetenv, fesetenv and FE_DFL_ENV. Libraries of numbers
-have such settings of their own (a precision, a range of exponents): `evaluates_in` adds them.
+default for as long as it runs. C17, 7.6.4: fegetenv, fesetenv and FE_DFL_ENV.
+
+NumPy warns or raises at infinities and NaN, as the caller asked of it (numpy.seterr); to evaluation
+they are values like others, so that it takes no notice of them.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
+import numpy as np
+
 from exactref_core.errors import ExactRefError
 
-__all__ = ["evaluates_in", "in_default_environment", "is_default"]
+__all__ = ["in_default_environment", "is_default"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,15 +31,6 @@ ONE, HALF, TINY, LEAST_NORMAL = 1.0, 0.5, 2.0**-60, 2.0**-1022
 
 # Larger than any C library's fenv_t.
 SIZE: Final = 512
-
-Setting = Callable[[], AbstractContextManager[Any]]
-
-_settings: list[Setting] = []
-
-
-def evaluates_in(setting: Setting) -> None:
-    """Enter what ``setting()`` returns, the default of a library, while evaluation runs."""
-    _settings.append(setting)
 
 
 def is_default() -> bool:
@@ -53,12 +48,11 @@ def in_default_environment(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         __tracebackhide__ = True  # from a failing test's traceback, where pytest runs it
-        with ExitStack() as stack:
-            for setting in _settings:
-                stack.enter_context(setting())
-            if not is_default():
-                stack.enter_context(default_environment())
-            return function(*args, **kwargs)
+        with np.errstate(all="ignore"):
+            if is_default():
+                return function(*args, **kwargs)
+            with default_environment():
+                return function(*args, **kwargs)
 
     return run
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from exactref_core.arithmetic import rules, softmax_rules
+from exactref_core.arithmetic.accumulation import sums_of
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound, Clip, magnitude
 from exactref_core.arithmetic.brackets import Bracket
@@ -17,7 +18,6 @@ from exactref_core.arithmetic.prefixes import PrefixSums
 from exactref_core.arithmetic.softmax_caps import cap_of
 from exactref_core.arithmetic.softmax_fast import guarded
 from exactref_core.exact.double_double import Floats
-from exactref_core.exact.prefix_sums import magnitude_sums, prefix_sums
 from exactref_core.formats.format import Format
 
 if TYPE_CHECKING:
@@ -95,17 +95,7 @@ def signed_prefixes(
     terms = product_of(None, weights, Approx(values.high, values.low, values.radius))
     extra = np.asarray(np.broadcast_to(terms.spread, terms.high.shape)).sum(axis=-1)
     extra = extra * (1 + 2.0**-20)
-
-    def moved(ends: Any, shift: Any) -> Bracket:
-        return Bracket(np.maximum(ends[0] - shift, 0.0), ends[1] + shift)
-
-    if not (reading.standard.prefixes and reading.precise):
-        return PrefixSums(moved(magnitude_sums(terms.high), extra))
-    sums = prefix_sums(terms.high)
-    shift = 2 * terms.high.shape[-1] * extra
-    return PrefixSums(
-        moved(sums.magnitudes, extra), moved(sums.running, shift), moved(sums.blocks, shift)
-    )
+    return sums_of(reading, terms.high, extra)
 
 
 def extremes(values: Approx, moved: Bracket, keep: Any) -> tuple[Extremes, Extremes]:

@@ -4,8 +4,7 @@ A *number* here is a ``gmpy2.mpq`` (exact) or an `Interval` (the real number lie
 Every operation of `Arithmetic` returns a number that contains the exact result; two rationals
 give a
 rational wherever the operation is rational, so that ties and zeros are seen exactly. Precision
-belongs to the `Arithmetic` object. What asks gmpy2's current context (a float64 number made an MPFR
-one) gets its default, 53 bits and 31-bit exponents: evaluation runs in it, whatever the caller set.
+belongs to the `Arithmetic` object: no global gmpy2 context is read or written.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Any
 
 import gmpy2
 
-from exactref_core.environment import evaluates_in
 from exactref_core.exact.enclosure import Interval, Number, Unsure, opened, opens_of
 from exactref_core.exact.rationals import Rational, rational
 
@@ -30,8 +28,6 @@ __all__ = [
     "opens_of",
     "rational",
 ]
-
-evaluates_in(gmpy2.context)
 
 # Exponents far beyond any format: no MPFR operation here over- or underflows.
 EXPONENT_LIMIT = 2**40
@@ -70,12 +66,12 @@ class Arithmetic:
         """Return left + right."""
         if not (isinstance(left, Interval) or isinstance(right, Interval)):
             return left + right
-        self.down.clear_flags()
-        self.up.clear_flags()
         (a, b), (c, d) = self.ends(left), self.ends(right)
         low, high = self.down.add(a, c), self.up.add(b, d)
         # An end that was rounded is not the number: 1 + 2**-1000 is above 1 at any precision.
-        strict = self.down.inexact, self.up.inexact
+        # MPFR says so with each number; a context's flags are shared by threads.
+        exact = (c, d) if isinstance(left, Interval) else (a, b)
+        strict = bool(low.rc or exact[0].rc), bool(high.rc or exact[1].rc)
         if not isinstance(left, Interval):
             return right.line(low, high, 1, left, strict)
         if not isinstance(right, Interval):

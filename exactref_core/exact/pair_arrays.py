@@ -67,11 +67,10 @@ def row(function: PairFunction, *numbers: float) -> Row:
 
 def at_floats(function: PairFunction, x: float, y: float) -> Row:
     """Return one value at float64 numbers, infinities or NaN."""
-    NEAREST.clear_flags()
     z = function.evaluate(NEAREST, gmpy2.mpfr(x), gmpy2.mpfr(y))
-    if NEAREST.overflow or NEAREST.underflow:
+    unrounded = z.rc == 0
+    if not unrounded and (z == 0 or gmpy2.is_infinite(z)):  # beyond MPFR's exponents
         return UNKNOWN
-    unrounded = not NEAREST.inexact
     high = float(z)
     if not gmpy2.is_finite(z):
         return 0.0, 0.0, 0.0, high

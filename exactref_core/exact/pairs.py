@@ -136,13 +136,10 @@ class PairFunction:
 
     def corners(self, arithmetic: Arithmetic, xs: Any, ys: Any) -> tuple[Any, Any, bool]:
         """Return MPFR bounds on the function at all corners of a box, and whether all are exact."""
-        down, up = arithmetic.down, arithmetic.up
-        down.clear_flags()
-        up.clear_flags()
         points = {(x, y) for x in xs for y in ys}
-        low = min(self.evaluate(down, x, y) for x, y in points)
-        high = max(self.evaluate(up, x, y) for x, y in points)
-        return low, high, not (down.inexact or up.inexact)
+        lows = [self.evaluate(arithmetic.down, x, y) for x, y in points]
+        highs = [self.evaluate(arithmetic.up, x, y) for x, y in points]
+        return min(lows), max(highs), not any(z.rc for z in (*lows, *highs))
 
 
 def furthest(algebra: ScalarAlgebra, value: Any, ends: list[Number]) -> Number:

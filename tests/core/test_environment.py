@@ -4,7 +4,6 @@ import ctypes
 import threading
 from contextlib import contextmanager
 
-import gmpy2
 import numpy as np
 import pytest
 
@@ -29,19 +28,6 @@ def upward():
     if library.fesetround(UPWARD.get(platform.machine(), -1)):
         pytest.skip("no upward rounding")
     return lambda: library.fesetround(0)
-
-
-def narrow():
-    """As one who simulates float32 by gmpy2 sets it."""
-    before = gmpy2.get_context()
-    gmpy2.set_context(gmpy2.context(precision=24, emax=128, emin=-148, subnormalize=True))
-    return lambda: gmpy2.set_context(before)
-
-
-def trapping():
-    before = gmpy2.get_context()
-    gmpy2.set_context(gmpy2.context(precision=7, round=gmpy2.RoundUp, trap_inexact=True))
-    return lambda: gmpy2.set_context(before)
 
 
 @contextmanager
@@ -119,31 +105,6 @@ def test_another_thread_has_its_own(enter):
     thread.start()
     thread.join()
     assert found == [usual]
-
-
-def functions():
-    """What MPFR answers, elementwise and along rows, as bits; the last of them are far out."""
-    x, y = np.array([0.1, -0.7, 2.3]), np.array([1.1, 0.3, -0.9])
-    calls = [getattr(er, name) for name in ("exp", "tanh", "lgamma", "digamma", "sinh", "gelu")]
-    results = [call(x) for call in calls]
-    results += [er.pow(np.abs(x), y), er.atan2(x, y), er.erfinv(y / 2), er.log(np.abs(x))]
-    results += [er.softmax(x), er.logsumexp(x), er.backward.digamma(x, y), er.exp(x * 1e2)]
-    found = []
-    for r in results:
-        found += [bits(r.rounded), bits(r.tolerance()), r.exact.value(*(0 for _ in r.shape))]
-    with pytest.raises(AssertionError) as error:
-        er.assert_covers(np.asarray(results[0].rounded) + 1, results[0])
-    return [*found, str(error.value)]
-
-
-@pytest.mark.parametrize("enter", [narrow, trapping])
-def test_the_context_of_gmpy2_is_not_the_callers(enter):
-    usual, every = functions(), answers()
-    with strange(enter):
-        inside = repr(gmpy2.get_context())
-        assert functions() == usual
-        assert answers() == every
-        assert repr(gmpy2.get_context()) == inside
 
 
 def test_an_output_that_was_flushed_is_told_from_one_that_was_not():
