@@ -124,23 +124,16 @@ class Part:
 
     def round_all(self) -> Floats:
         """Decide every rounding, level by level."""
-        result = np.zeros(self.node.size)
-        left = None
-        for reading in self.readings():
-            if left is None:
-                value, undecided = self.round_whole(reading)
-            else:
-                x = reading.at(self.source, left)
-                value, undecided = round_in_blocks(flatten(x), self.store)
-            if left is None:
-                result = value
-                left = np.flatnonzero(undecided)
-            else:
-                result[left] = value
-                left = left[undecided]
+        readings = self.readings()
+        result, undecided = self.round_whole(next(readings))
+        left = np.flatnonzero(undecided)
+        for reading in readings:
             if left.size == 0:
                 return result
-        for flat in () if left is None else left.tolist():
+            x = reading.at(self.source, left)
+            result[left], undecided = round_in_blocks(flatten(x), self.store)
+            left = left[undecided]
+        for flat in left.tolist():
             result[flat] = self.round_one(flat)
         return result
 
