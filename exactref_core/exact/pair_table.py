@@ -85,6 +85,7 @@ PAIRS: dict[str, PairFunction] = {
     f.name: f
     for f in (
         Power("pow", "pow", "power", 9),
+        Power("power of sum", "pow", "power", 9, of_sums=True),
         Arctangent2("atan2", "atan2", "arctan2", 7),
     )
 }

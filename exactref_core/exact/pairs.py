@@ -79,13 +79,15 @@ class PairFunction:
     """A real function of two variables.
 
     A correct library function errs by ``units`` * u of the value, and half as many smallest
-    subnormals. ``library`` is NumPy's name of it.
+    subnormals. ``library`` is NumPy's name of it. ``of_sums``: the first argument is a sum of
+    numbers that are not negative, and stored as such a number.
     """
 
     name: str
     method: str
     library: str
     units: int
+    of_sums: bool = False
 
     @property
     def etas(self) -> int:
@@ -121,6 +123,10 @@ class PairFunction:
         ``ends`` are the arguments, the other one a box; `Unbounded` where there is no bound.
         """
         raise Unbounded
+
+    def settles(self, algebra: ScalarAlgebra, x: Any, y: Any) -> bool:
+        """Return whether all numbers in a box beside an infinity or a zero give one value."""
+        return False
 
     def corners(self, arithmetic: Arithmetic, xs: Any, ys: Any) -> tuple[Any, Any, bool]:
         """Return MPFR bounds on the function at all corners of a box, and whether all are exact."""
