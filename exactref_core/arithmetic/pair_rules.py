@@ -44,7 +44,7 @@ class Stored:
             box = Box.around(algebra, plain(self.value), error)
             found += [box] if self.least is None else self.positive(algebra, box)
             if alone:
-                found += [0.0, -0.0]
+                found += [0.0] if self.least is not None else [0.0, -0.0]
         return found
 
     def positive(self, algebra: ScalarAlgebra, box: Box) -> list[Any]:
@@ -65,10 +65,10 @@ class Stored:
 def signs_of(node: Node, source: Node) -> tuple[bool, bool, Number | None]:
     """Return `Stored.either`, ``apart`` and ``least`` of an operand.
 
-    A sum of numbers that are not negative is stored as a multiple of eta, whatever it is.
+    A magnitude is stored as a multiple of eta, whatever it is.
     """
-    if node.attrs.of_sums and source is node.operands[0] and node.compute is not None:
-        return False, False, rational(node.compute.eta)
+    if node.attrs.of_magnitudes and source is node.operands[0] and node.compute is not None:
+        return False, is_float_input(source), rational(node.compute.eta)
     return zero_of_either_sign(source), is_float_input(source), None
 
 

@@ -40,8 +40,8 @@ class PowerVerbs(ReductionVerbs):
         return reduce(multiply, factors)
 
     def count(self, x: Node) -> Node:
-        """Return how many numbers along the last axis are not 0, NaN among them."""
-        ones = self.order(self.step("absolute", x), self.exact.constant(0), 1)
+        """Return how many magnitudes along the last axis are not 0, NaN among them."""
+        ones = self.order(x, self.exact.constant(0), 1)
         few = self.compute is None or x.shape[-1] <= 1 << self.compute.precision
         return Node("sum", (ones,), x.shape[:-1], COUNTS if few else None, self.compute)
 
@@ -51,7 +51,7 @@ class PowerVerbs(ReductionVerbs):
         n - 1 products, in any order, err by less than n u for n <= MOST: (1 + u)^(n - 1) < 1 + n u.
         One that underflows errs by eta / 2, and factors below 1 follow.
         """
-        power = self.exact.binary("pow", x, self.exponent(exponent))
+        power = self.binary("magnitude pow", x, self.constant(exponent))
         units, etas = power.attrs.units, power.attrs.etas
         if exponent.denominator == 1 and 0 < exponent <= MOST:
             units, etas = max(units, int(exponent)), max(etas, int(exponent) // 2)
@@ -65,14 +65,10 @@ class PowerVerbs(ReductionVerbs):
         1 / order may be rounded, or the quotient by a rounded order. Square and cube roots, and
         squares, err by less than pow.
         """
-        inverse = self.exponent(1 / order)
+        inverse = self.constant(1 / order)
         if self.rounded(order):
             inverse = self.step("divide", self.exact.constant(1), self.constant(order))
-        return self.apply_binary("power of sum", total, inverse)
-
-    def exponent(self, value: Fraction) -> Node:
-        """Return an exponent, which the compute format may have to round."""
-        return self.constant(value)
+        return self.apply_binary("magnitude pow", total, inverse)
 
     def rounded(self, value: Fraction) -> bool:
         """Return whether the compute format has to round an exponent."""

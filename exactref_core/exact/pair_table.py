@@ -7,7 +7,7 @@ table and the GNU C library's (pow: 4 and 1, atan2: 3 and 2).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gmpy2
@@ -85,7 +85,7 @@ PAIRS: dict[str, PairFunction] = {
     f.name: f
     for f in (
         Power("pow", "pow", "power", 9),
-        Power("power of sum", "pow", "power", 9, of_sums=True),
         Arctangent2("atan2", "atan2", "arctan2", 7),
     )
 }
+PAIRS["magnitude pow"] = replace(PAIRS["pow"], of_magnitudes=True)

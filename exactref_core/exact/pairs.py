@@ -79,15 +79,15 @@ class PairFunction:
     """A real function of two variables.
 
     A correct library function errs by ``units`` * u of the value, and half as many smallest
-    subnormals. ``library`` is NumPy's name of it. ``of_sums``: the first argument is a sum of
-    numbers that are not negative, and stored as such a number.
+    subnormals. ``library`` is NumPy's name of it. ``of_magnitudes``: the first argument is
+    never negative, and stored as +0 or a positive number.
     """
 
     name: str
     method: str
     library: str
     units: int
-    of_sums: bool = False
+    of_magnitudes: bool = False
 
     @property
     def etas(self) -> int:

@@ -51,7 +51,7 @@ class Power(PairFunction):
     @property
     def is_exponential(self) -> bool:
         """Whether a stored infinity among the arguments leaves no bound."""
-        return not self.of_sums
+        return not self.of_magnitudes
 
     def settles(self, algebra: ScalarAlgebra, x: Any, y: Any) -> bool:
         """Return whether x is +0 or +inf, whose powers the sign of y alone decides."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from exactref_core.errors import InputError
 
-__all__ = ["backward", "norm", "order_of"]
+__all__ = ["backward", "modulus", "norm", "order_of"]
 
 
 def check_range(v: Any, p: Fraction) -> None:

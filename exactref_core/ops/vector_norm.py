@@ -38,7 +38,7 @@ def define(v: Any, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 
             )
         value = (v.largest if ord > 0 else v.smallest)(rows, "propagate")
     elif ord == 0:
-        value = v.count(v.last(v.absolute(x), axes))
+        value = v.count(v.last(power_norms.modulus(v, x), axes))
     else:
         value = power_norms.norm(v, x, axes, ord)
     return v.arrange(value, without_axes(x.shape, axes, keepdims))

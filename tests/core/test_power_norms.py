@@ -144,6 +144,9 @@ def test_counts_are_exact() -> None:
     assert er.vector_norm(x > 0, ord=0, dtype="float32").rounded.tolist() == (x > 0).sum()
     many = er.vector_norm(np.ones(3000, F32), ord=0, dtype="bfloat16")
     assert many.rounded.tolist() == 3008.0  # rounded once, at the end
+    z = np.complex64([1e-45, 1e-45j, 0, complex(NAN, 0)])
+    assert er.vector_norm(z, ord=0).tolerance("any_order").tolist() == 0
+    assert er.vector_norm(z, ord=0).rounded.tolist() == 3
     small = er.vector_norm(F32([1e-40, 1.0]), ord=0)
     assert np.asarray(small.covers(F32(1.0), flush_to_zero=True)).all()
     assert not np.asarray(small.covers(F32(1.0))).any()

@@ -194,11 +194,18 @@ def test_flushed_inputs_and_powers() -> None:
 def test_chains() -> None:
     rng = np.random.default_rng(6)
     a, b = (rng.standard_normal((8, 20)).astype(F32) for _ in range(2))
-    for p in (3, 0.5, -1, 0):
+    near = er.sum(F32([[1, 2.0**-30, -1]] * 3), axis=1)  # 2^-30, stored as 0 or otherwise
+    for p in (3, 0.5, 0.3):
+        result = er.vector_norm(near, ord=p)
+        assert not result.may_be("nan", "any_order").tolist()
+        assert np.asarray(result.covers(F32(0.0))).all()
+        assert result.may_be("+inf", "any_order").tolist() is False
+    for p in (3, 0.5, 0.3, -1, 0):
         result = er.vector_norm(er.multiply(a, b), axis=1, ord=p)
         output = np.linalg.norm(a * b, p, axis=1)
         assert np.asarray(result.covers(output, "any_order")).all()
         assert np.isfinite(np.asarray(result.tolerance())).all()
+        assert not np.asarray(result.may_be("nan", "any_order")).any()
         unit = er.divide(er.asarray(a), er.vector_norm(a, axis=1, keepdims=True, ord=p))
         with np.errstate(all="ignore"):
             assert np.asarray(unit.covers(a / np.linalg.norm(a, p, axis=1, keepdims=True))).all()
