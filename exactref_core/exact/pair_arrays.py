@@ -67,17 +67,18 @@ def row(function: PairFunction, *numbers: float) -> Row:
 
 def at_floats(function: PairFunction, x: float, y: float) -> Row:
     """Return one value at float64 numbers, infinities or NaN."""
-    NEAREST.clear_flags()
-    z = function.evaluate(NEAREST, gmpy2.mpfr(x), gmpy2.mpfr(y))
-    if NEAREST.overflow or NEAREST.underflow:
+    nearest = NEAREST.copy()  # its flags are this call's alone, whatever other threads do
+    nearest.clear_flags()
+    z = function.evaluate(nearest, gmpy2.mpfr(x), gmpy2.mpfr(y))
+    if nearest.overflow or nearest.underflow:
         return UNKNOWN
-    unrounded = not NEAREST.inexact
+    unrounded = not nearest.inexact
     high = float(z)
     if not gmpy2.is_finite(z):
         return 0.0, 0.0, 0.0, high
     if not abs(high) <= LARGEST:
         return UNKNOWN
-    rest = NEAREST.sub(z, high)
+    rest = nearest.sub(z, high)
     low = float(rest)
     if unrounded and low == rest and (high != 0 or z == 0):
         return high, low, 0.0, 0.0
