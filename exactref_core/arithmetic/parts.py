@@ -18,7 +18,7 @@ from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
-from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_value
+from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
 from exactref_core.arithmetic.range_ends import (
@@ -160,7 +160,7 @@ class Part:
         """Return one element's certified rounding."""
 
         def ask(reading: CertifiedReading) -> float:
-            return rounded_value(reading.arithmetic, reading.value(self.source, flat), self.store)
+            return rounded_exact(reading, self.source, flat, self.store)
 
         return self.raise_precision(flat, ask)
 
