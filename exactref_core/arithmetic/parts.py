@@ -65,7 +65,7 @@ class Part:
         precise = FastReading(True)
         self.levels: tuple[FastReading, ...]
         self.levels = (precise,) if is_small(self.source) else (self.filter(), precise)
-        self.finest = FastReading(True, split=False)
+        self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
         self.ranges: dict[tuple[str, bool], Range] = {}
@@ -83,7 +83,10 @@ class Part:
 
     def readings(self) -> Iterator[FastReading]:
         """Yield the fast readings in the order of their cost, as far as each knows more."""
-        yield from self.levels
+        yield self.levels[0]
+        if self.levels[0].has_plain:
+            yield self.pairs
+        yield from self.levels[1:]
         if self.levels[-1].has_split:
             yield self.finest
 
@@ -121,23 +124,16 @@ class Part:
 
     def round_all(self) -> Floats:
         """Decide every rounding, level by level."""
-        result = np.zeros(self.node.size)
-        left = None
-        for reading in self.readings():
-            if left is None:
-                value, undecided = self.round_whole(reading)
-            else:
-                x = reading.at(self.source, left)
-                value, undecided = round_in_blocks(flatten(x), self.store)
-            if left is None:
-                result = value
-                left = np.flatnonzero(undecided)
-            else:
-                result[left] = value
-                left = left[undecided]
+        readings = self.readings()
+        result, undecided = self.round_whole(next(readings))
+        left = np.flatnonzero(undecided)
+        for reading in readings:
             if left.size == 0:
                 return result
-        for flat in () if left is None else left.tolist():
+            x = reading.at(self.source, left)
+            result[left], undecided = round_in_blocks(flatten(x), self.store)
+            left = left[undecided]
+        for flat in left.tolist():
             result[flat] = self.round_one(flat)
         return result
 
@@ -152,7 +148,9 @@ class Part:
             return round_in_blocks(flatten(reading.whole(self.source)), self.store)
         value, undecided = np.empty(self.node.size), np.empty(self.node.size, bool)
         for run, node in parts:
-            x = self.filter().whole(node)
+            local = self.filter()
+            x = local.whole(node)
+            reading.has_plain |= local.has_plain
             value[run], undecided[run] = round_in_blocks(flatten(x), self.store)
         return value, undecided
 
