@@ -10,7 +10,6 @@ belongs to the `Arithmetic` object: no global gmpy2 context is read or written.
 from __future__ import annotations
 
 from fractions import Fraction
-from threading import local
 from typing import Any
 
 import gmpy2
@@ -43,11 +42,8 @@ ZERO = gmpy2.mpfr(0)
 EXACT_POWER_BITS = 4096
 
 
-class Arithmetic(local):
-    """Interval arithmetic at one precision (bits).
-
-    Each thread has contexts of its own, whose flags say what was inexact.
-    """
+class Arithmetic:
+    """Interval arithmetic at one precision (bits)."""
 
     def __init__(self, precision: int) -> None:
         self.precision = precision
