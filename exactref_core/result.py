@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from exactref_core.array import Array
+from exactref_core.enclosures import Enclosure, ExactNumber
 from exactref_core.errors import DTypeError, InputError, UnknownNameError
 
 __all__ = ["Enclosure", "Exact", "ExactNumber", "Named", "Output", "Result", "Traced"]
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class ExactNumber:
-    """An exact rational number."""
-
-    value: Fraction
-
-    def to_fraction(self) -> Fraction:
-        """Return the number as a Fraction."""
-        return self.value
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-
-@dataclass(frozen=True)
-class Enclosure:
-    """A certified enclosure: the exact value lies within ``radius`` of ``midpoint``."""
-
-    midpoint: ExactNumber
-    radius: Fraction
 
 
 def flag(name: str, value: Any) -> bool:

@@ -12,10 +12,11 @@ from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.fast import stored_rows
 from exactref_core.arithmetic.graph import COUNTS, Indices, Node
 from exactref_core.arithmetic.overflow_rows import Rows
-from exactref_core.arithmetic.prefixes import PrefixSums
+from exactref_core.arithmetic.prefixes import PrefixSums, asks_norms
 from exactref_core.arithmetic.step_sets import threshold
 from exactref_core.arithmetic.terms import Terms, stored_terms
 from exactref_core.arithmetic.whole_products import product_sums
+from exactref_core.exact.prefix_norms import prefix_norms
 from exactref_core.exact.prefix_sums import magnitude_sums, prefix_sums
 from exactref_core.exact.products import magnitude_matmul
 from exactref_core.formats.format import Format
@@ -23,7 +24,7 @@ from exactref_core.formats.format import Format
 if TYPE_CHECKING:
     from exactref_core.arithmetic.bounds import FloatBounds
 
-__all__ = ["accumulate", "magnitudes"]
+__all__ = ["accumulate", "magnitudes", "sums_of"]
 
 GATHER = 1 << 20
 
@@ -116,16 +117,20 @@ def sums_of(reading: FloatBounds, rows: Any, extra: Any = 0.0) -> PrefixSums:
         return PrefixSums(moved(magnitude_sums(rows), extra))
     sums = prefix_sums(rows)
     shift = 2 * n * np.asarray(extra)
+    norms = []
+    if asks_norms(reading.standard, n):
+        # Of n sums of which each moves by that of the spreads, or by twice it.
+        further = 2 * n**0.5 * np.asarray(extra) * (1 + 2.0**-20)
+        norms = [moved(ends, further) for ends in vars(prefix_norms(rows)).values()]
     return PrefixSums(
-        moved(sums.magnitudes, extra), moved(sums.running, shift), moved(sums.blocks, shift)
+        moved(sums.magnitudes, extra), moved(sums.running, shift), moved(sums.blocks, shift), *norms
     )
 
 
 def whole_dot(reading: FloatBounds, node: Node) -> Bound | None:
     """Return the bounds of whole products of exact finite operands; None where they are not."""
     form = node.compute
-    scan = reading.standard.prefixes and reading.precise
-    found = product_sums(reading, node, scan)
+    found = product_sums(reading, node)
     if found is None or form is None:
         return None
     sums, carried = found

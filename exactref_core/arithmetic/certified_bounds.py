@@ -261,9 +261,8 @@ class CertifiedBounds(Layered):
             return ScalarBound(rational(0), rational(0), states.FINITE)
         values = [number(t.value) if finite(t.value) else rational(0) for t in terms]
         unit = form.unit_roundoff
-        error = self.standard.error(
-            algebra, unit, n, prefix_sums(algebra, values, self.standard.prefixes)
-        )
+        sums = prefix_sums(algebra, values, self.standard)
+        error = self.standard.error(algebra, unit, n, sums)
         carried = algebra.total([t.error for t in terms])
         if node.attrs == COUNTS:
             return ScalarBound(carried, carried, certified_sets.sum_set(self, form, terms, values))

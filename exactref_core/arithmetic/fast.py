@@ -57,7 +57,8 @@ class FastReading(Layered):
 
     ``split`` allows products by slices at the precise level, for whole products; ``has_split``
     says that there was one, so that expansions know more. ``narrow`` says that results are rounded
-    to formats of at most 24 bits, which plain float64 decides nearly always.
+    to formats of at most 24 bits, which plain float64 decides nearly always; ``has_plain`` says
+    that a function was evaluated so, of which pairs know more.
     """
 
     def __init__(self, precise: bool, split: bool = True, narrow: bool = False) -> None:
@@ -65,6 +66,7 @@ class FastReading(Layered):
         self.narrow = narrow
         self.split = split
         self.has_split = False
+        self.has_plain = False
         self.memo: dict[Node, Approx] = {}
         self.kept: Kept[Approx] = Kept()
 

@@ -6,6 +6,7 @@ import math
 
 import gmpy2
 
+from exactref_core.exact.context import DEFAULT
 from exactref_core.exact.interval import (
     TINY,
     Arithmetic,
@@ -25,9 +26,9 @@ __all__ = ["LEAST", "ceil_number", "floor_number", "reaches", "round_number", "u
 UPWARD = 64
 # The least error that is told from others: far below every format's smallest subnormal number.
 LEAST = gmpy2.mpq(1, gmpy2.mpz(1) << 1200)
-HUGE = gmpy2.mpfr(2) ** 4096
+HUGE = gmpy2.mpfr(gmpy2.mpz(1) << 4096, 0, DEFAULT)
 # Next to the least exponent that MPFR has here (2**30): what is closer to 0 has no known sign.
-VANISHING = gmpy2.exp2(gmpy2.mpfr(-(2**29)))
+VANISHING = gmpy2.mpfr("0x1p-536870912", 0, 16, DEFAULT)
 
 
 def floor_rational(value: Rational, precision: int, eta_exponent: int) -> Rational:

@@ -66,12 +66,12 @@ class Arithmetic:
         """Return left + right."""
         if not (isinstance(left, Interval) or isinstance(right, Interval)):
             return left + right
-        self.down.clear_flags()
-        self.up.clear_flags()
         (a, b), (c, d) = self.ends(left), self.ends(right)
         low, high = self.down.add(a, c), self.up.add(b, d)
         # An end that was rounded is not the number: 1 + 2**-1000 is above 1 at any precision.
-        strict = self.down.inexact, self.up.inexact
+        # MPFR says so with each number; a context's flags are shared by threads.
+        exact = (c, d) if isinstance(left, Interval) else (a, b)
+        strict = bool(low.rc or exact[0].rc), bool(high.rc or exact[1].rc)
         if not isinstance(left, Interval):
             return right.line(low, high, 1, left, strict)
         if not isinstance(right, Interval):
