@@ -177,7 +177,9 @@ def merged(parts: list[Judgement], shape: tuple[int, ...], rows: int) -> Judgeme
     """Return one judgement of the blocks of an output of this shape."""
     if len(parts) == 1:
         return replace(parts[0], shape=shape)
-    worst = sorted((row for part in parts for row in part.rows), key=lambda row: row.rank)
+    worst = sorted(
+        (row for part in parts for row in part.rows), key=lambda row: (row.rank, row.index)
+    )
     sums = ("total", "normal", "worse", "wrong", "vacuous", "seconds")
     return replace(
         parts[0],

@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from exactref_core.arithmetic.graph import Node, View
+from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.views import View
 from exactref_core.exact.elementary import Function
 from exactref_core.exact.pairs import PairFunction
 

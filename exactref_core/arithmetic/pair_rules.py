@@ -83,17 +83,16 @@ def one(
 ) -> tuple[Number, int]:
     """Return error and set for one choice of what is stored for either operand."""
     (x, a), (y, b) = first, second
-    if isinstance(a, Box) and isinstance(b, Box):
+    inexact = [isinstance(part, Box) and not part.is_exact for part in (a, b)]
+    apart = [isinstance(part, Box) and part.is_exact and part.value == 0 for part in (a, b)]
+    if isinstance(a, Box) and isinstance(b, Box) and not (any(inexact) and any(apart)):
         zero = [side.either and not isinstance(side.value, Interval) for side in (x, y)]
         error, missing = function.change(algebra, a, b, value, (zero[0], zero[1]))
         if a.is_exact and b.is_exact and is_special(value):
             return error, signs(function, algebra, x, y, value)
         return error, states.FINITE | (states.NAN if missing else 0)
-    special, other = (b, a) if isinstance(a, Box) else (a, b)
-    if isinstance(other, Box) and not other.is_exact:
-        missing = special != special
-        error = rational(0) if missing else function.beside(algebra, (a, b), value)
-        return error, states.NAN if missing else states.FINITE
+    if any(inexact):
+        return beside(function, algebra, value, first, second)
     left, right = (s.value if isinstance(c, Box) else c for s, c in (first, second))
     found = function.value(algebra, left, right)
     if is_special(found):
@@ -103,6 +102,35 @@ def one(
     same = x.certain and y.certain
     gap = rational(0) if same else algebra.absolute(algebra.subtract(base, plain(found)))
     return gap, states.FINITE
+
+
+def beside(
+    function: PairFunction,
+    algebra: ScalarAlgebra,
+    value: Any,
+    first: tuple[Stored, Any],
+    second: tuple[Stored, Any],
+) -> tuple[Number, int]:
+    """Return error and set where one operand is any number in a box, the other no number or 0."""
+    (x, a), (_, b) = first, second
+    given, lone = second if isinstance(a, Box) and not a.is_exact else first
+    points = [lone]
+    if isinstance(lone, Box):  # a zero, with the sign that it has
+        points = [rational(0), -0.0] if given.either else [given.value]
+    found = []
+    for point in points:
+        ends = (point, b) if given is x else (a, point)
+        found += function.beside(algebra, *ends)
+    error: Number = rational(0)
+    sets = 0
+    for each in found:
+        sets |= int(states.of_values(classed(each)))
+        # The one answer that there is to a certain operand is the exact value.
+        if not (is_special(each) or (len(found) == 1 and given.certain)):
+            base = rational(0) if is_special(value) else plain(value)
+            gap = algebra.absolute(algebra.subtract(base, plain(each)))
+            error = algebra.maximum(error, gap)
+    return error, sets
 
 
 def signs(

@@ -106,7 +106,10 @@ def rounded_ends(x: Approx, store: Store) -> tuple[Floats, Floats]:
     """Return the exact value rounded once, at the ends of its enclosure."""
     if x.low is None and x.radius is not None and store.format.precision < FLOAT64_PRECISION:
         # Ends in float64 alone: high +- wide rounds once, by less than 2**-53 (|high| + wide).
-        wide = (x.radius + np.abs(x.high) * 2.0**-53) * (1 + 2.0**-50)
+        wide = np.abs(x.high)
+        wide *= 2.0**-53
+        wide += x.radius
+        wide *= 1 + 2.0**-50
         return store_value(x.high - wide, store), store_value(x.high + wide, store)
     below, above = x.ends()
     low = store_pair(below, store)

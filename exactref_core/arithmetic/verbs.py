@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from exactref_core.arithmetic.graph import GROWS, Node, View
+from exactref_core.arithmetic.graph import GROWS, Node
+from exactref_core.arithmetic.views import View
 from exactref_core.errors import InputError
 from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
 from exactref_core.exact.pair_table import PAIRS

@@ -69,10 +69,6 @@ class Arctangent2(PairFunction):
         ends = [plain(self.value(algebra, a, b)) for a in (x.low, x.high) for b in (y.low, y.high)]
         return furthest(algebra, value, ends), False
 
-    def beside(self, algebra: ScalarAlgebra, ends: tuple[Any, Any], value: Any) -> Number:
-        """Return a bound on the distance from ``value`` of angles, one argument infinite."""
-        return self.turn(algebra, value)
-
     @staticmethod
     def turn(algebra: ScalarAlgebra, value: Any) -> Number:
         """Return the furthest that any angle is from a value."""

@@ -9,6 +9,7 @@ from typing import Any
 import gmpy2
 
 from exactref_core.exact.changes import is_below
+from exactref_core.exact.enclosure import holds_integer
 from exactref_core.exact.interval import (
     TINY,
     Arithmetic,
@@ -67,7 +68,7 @@ class Power(PairFunction):
         if side(x) > 0:
             return self.positive(arithmetic, x, y)
         if isinstance(y, Interval):
-            if gmpy2.floor(y.high) >= y.low:
+            if holds_integer(y.low, y.high):
                 raise Unsure
             return math.nan
         if y.denominator != 1:
@@ -90,7 +91,7 @@ class Power(PairFunction):
         """Return the power of a zero or an infinity."""
         infinite = is_special(x) == (side(y) > 0)
         odd = not isinstance(y, Interval) and y.denominator == 1 and y.numerator % 2 == 1
-        if isinstance(y, Interval) and has_minus(x) and gmpy2.floor(y.high) >= y.low:
+        if isinstance(y, Interval) and has_minus(x) and holds_integer(y.low, y.high):
             raise Unsure
         sign = -1.0 if odd and has_minus(x) else 1.0
         if infinite:
@@ -149,12 +150,28 @@ class Power(PairFunction):
             ends = [*ends, *(-end for end in ends)]
         return furthest(algebra, value, ends), below
 
-    def beside(self, algebra: ScalarAlgebra, ends: tuple[Any, Any], value: Any) -> Number:
-        """Return a bound on the distance from ``value`` of 0^y, all of it 0 where y > 0."""
-        base, exponent = ends
-        if isinstance(base, float) and base == 0 and exponent.side(algebra) > 0:
-            return furthest(algebra, value, [ZERO])
-        raise Unbounded
+    def instances(self, algebra: ScalarAlgebra, x: Any, y: Any) -> list[Any]:
+        """Return numbers that stand for all of a box beside an infinity, NaN or zero.
+
+        Of exponents the sign decides, and of a base with a minus sign whether they are odd; of
+        bases, beside NaN, whether one is 1, and beside an infinity how their sizes compare with 1.
+        """
+        if isinstance(y, Box):
+            low, high = algebra.ends(y.low)[0], algebra.ends(y.high)[1]
+            sizes = [1, 2] if x == x and has_minus(x) and holds_integer(low, high) else [2]
+            return [size * sign for sign in y.signs(algebra) for size in sizes]
+        if y == 0:
+            return [ONE]
+        found = [ONE] if x.holds(algebra, ONE) else []
+        if y != y:
+            return [*found, 2 * ONE]
+        if x.holds(algebra, -ONE):
+            found.append(-ONE)
+        if is_below(algebra, x.low, ONE) and is_below(algebra, -ONE, x.high):
+            found.append(ONE / 2)
+        if is_below(algebra, ONE, x.high) or is_below(algebra, x.low, -ONE):
+            found.append(2 * ONE)
+        return found
 
     def ends(self, algebra: ScalarAlgebra, x: Box, y: Box) -> list[Number]:
         """Return the powers at the corners of a box of positive x."""
