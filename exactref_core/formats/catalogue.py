@@ -72,8 +72,10 @@ def similar(name: str, known: Sequence[str]) -> list[str]:
     if spelt in SHORT:
         return [SHORT[spelt]]
     spelt = re.sub(r"^(bf|tf|fp|f)(?=\d)", lambda m: LONG[m[0]], spelt)
-    part = [one for one in known if one.startswith(spelt) or (len(spelt) > 3 and spelt in one)]
-    return part or difflib.get_close_matches(spelt, known, n=3, cutoff=0.8)
+    found = [one for one in known if one.startswith(spelt)]
+    if not found and len(spelt) > 3:
+        found = [one for one in known if spelt in one]
+    return found or difflib.get_close_matches(spelt, known, n=3, cutoff=0.8)
 
 
 def formats() -> tuple[Format, ...]:
