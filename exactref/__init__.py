@@ -24,6 +24,7 @@ HOMES = {
     "Rounding": "exactref_core.formats.rounding",
     "UndecidedError": "exactref_core.errors",
     "UnknownNameError": "exactref_core.errors",
+    "compute": "exactref_core.evaluate.compute",
     "define": "exactref_core.evaluate.definitions",
     "asarray": "exactref_core.adapters",
     "assert_covers": "exactref_core.failure",

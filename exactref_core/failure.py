@@ -53,9 +53,9 @@ def assert_covers(
     """Raise AssertionError with a table of the worst elements unless every element is covered.
 
     ``output`` is an array of any library; for several outputs a tuple in their order or a mapping
-    by name. ``standard`` is "normal" (default), "any_order", or another one's name; ``rows`` is the
-    length of the table. Below it stand where the elements lie, and which declared computation they
-    look like, where that can be said.
+    by name. ``standard`` is "normal" (default), "any_order", "typical", or another one's name;
+    ``rows`` is the length of the table. Below it stand where the elements lie, and which declared
+    computation they look like, where that can be said.
     """
     __tracebackhide__ = True  # pytest shows the test's own line
     findings: dict[str, Findings] = {}

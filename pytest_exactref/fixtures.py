@@ -30,8 +30,9 @@ class Checker:
             output: an array of any library; for several outputs a tuple in their order or a
                 mapping by name.
             result: what an operation of ``exactref`` returned for the kernel's inputs.
-            standard: "normal" or "any_order"; the option of that name unless given.
-            worse: "fail", "warn" or "allow": what correct but worse does under "normal".
+            standard: "normal", "any_order", "typical" or another's name; the option of that name
+                unless given.
+            worse: "fail", "warn" or "allow": what correct but worse does, but under "any_order".
             label: a name for this check in the failure and in the summary.
             flush_to_zero: whether subnormal numbers may be flushed; the option of that name unless
                 given.

@@ -33,6 +33,7 @@ class Normal:
 
     name = "normal"
     prefixes = True
+    norms = False
     scaled_inputs = False
 
     def error(self, algebra: Any, unit: Fraction, n: int, sums: PrefixSums) -> Any:

@@ -15,7 +15,7 @@ from tests.arena.judging import Alarm, judge, places
 from tests.arena.marked import run_faults, run_right
 from tests.arena.tally import Tally
 
-LAYOUT = 1
+LAYOUT = 2
 
 
 class Run:
