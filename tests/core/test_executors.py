@@ -8,6 +8,8 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,10 @@ import numpy as np
 import pytest
 
 import exactref as er
-from exactref_core import cache
+from exactref_core import cache, compare
 from exactref_core.environment import is_default
 from exactref_core.evaluate import compute as computing
-from exactref_core.evaluate.blocks import boxed
+from exactref_core.evaluate.blocks import blocks, boxed
 from tests.core.block_cases import CASES, real
 from tests.core.test_environment import UPWARD
 
@@ -165,9 +167,6 @@ def test_the_cache_is_read_and_written_here(tmp_path: Path) -> None:
 
 
 def test_checks_use_what_was_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from exactref_core import compare
-    from exactref_core.evaluate.blocks import blocks
-
     x = real(60, 20)
     result, output = er.exp(x), np.exp(x)
     er.compute(result, executor=Recording())
@@ -295,3 +294,64 @@ def test_wrong_arguments() -> None:
         er.compute(real(4), executor=Recording())
     with pytest.raises(er.UnknownNameError, match="no standard is named"):
         er.compute(result, executor=Recording(), standard="strict")
+
+
+def judged(output: Any, result: Any, executor: Any, **how: Any) -> tuple[Any, Any]:
+    """How an output is judged, but for the time it takes, and what is known of what fails."""
+    findings: dict[str, Any] = {}
+    (one,) = compare.judge(output, result, findings=findings, executor=executor, **how)
+    (found,) = findings.values()
+    return replace(one, seconds=0.0), (found.where, found.samples, found.failing.tolist())
+
+
+@pytest.mark.parametrize("standard", ["normal", "any_order"])
+@pytest.mark.parametrize("picture", [False, True])
+def test_checks_say_the_same(
+    processes: Executor, monkeypatch: pytest.MonkeyPatch, standard: str, picture: bool
+) -> None:
+    monkeypatch.setattr(compare, "blocks", partial(blocks, most=4000))
+    a, b = real(60, 40), real(40, 50)
+    out = a @ b
+    out[7, 41:] *= 1.5
+    out[59, 49] = np.nan
+    told: list[float] = []
+    how: dict[str, Any] = {"standard": standard, "picture": picture, "rows": 5}
+    here = judged(out, er.matmul(a, b), None, **how)
+    there = judged(out, er.matmul(a, b), processes, progress=told.append, **how)
+    assert repr(here) == repr(there)  # NaN differs from itself, its text does not
+    assert here[0].wrong == 10
+    assert len(told) > 3
+    assert told[-1] == 1
+
+
+def test_assert_covers_on_an_executor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "blocks", partial(blocks, most=500))
+    x, recording = real(50, 30), Recording()
+    er.assert_covers(x + x, er.add(x, x), executor=recording)
+    assert len(recording.tasks) > 1
+    with pytest.raises(AssertionError, match=r"\[49, 29\].*wrong") as here:
+        er.assert_covers(spoilt(x + x), er.add(x, x))
+    with pytest.raises(AssertionError) as there:
+        er.assert_covers(spoilt(x + x), er.add(x, x), executor=recording)
+    assert str(here.value) == str(there.value)
+    with pytest.raises(er.DTypeError, match=r"executor must have submit\(\)"):
+        er.assert_covers(x + x, er.add(x, x), executor="pool")  # type: ignore[arg-type]
+
+
+def spoilt(output: Any) -> Any:
+    """An output with a wrong last element."""
+    output[-1, -1] += 1
+    return output
+
+
+def test_checks_of_standards_of_somebody_else(
+    processes: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "blocks", partial(blocks, most=500))
+    provider = type("Provider", (), {"exactref_standards": lambda self: [Loose()]})()
+    er.extend.register(provider)
+    try:
+        x = real(50, 30)
+        er.assert_covers(x + x, er.add(x, x), standard="loose", executor=processes)
+    finally:
+        er.extend.unregister(provider)
