@@ -116,17 +116,21 @@ class Judgement:
         )
         return replace(self, rows=rows)
 
+    @property
+    def inner(self) -> str:
+        """The standard that an element which is correct but worse falls short of."""
+        return "normal" if self.standard == "any_order" else self.standard
+
     def headline(self) -> str:
         """Return the counts in one line."""
         name = self.op if self.output == "output" else f"{self.op}[{self.output!r}]"
-        counts = f"{self.wrong} wrong, {self.worse} correct but worse, {self.normal} normal"
+        counts = f"{self.wrong} wrong, {self.worse} correct but worse, {self.normal} {self.inner}"
         return f"{name} {self.dtype} {self.shape}: {counts}        standard: {self.standard}"
 
     def cells(self) -> list[tuple[str, ...]]:
         """Return the columns' headings, then the worst elements, as text."""
         digits = DIGITS.get(self.dtype, 17)
-        inner = "normal" if self.standard == "any_order" else self.standard
-        head = tuple(name.replace("normal", inner) for name in HEADINGS)
+        head = tuple(name.replace("normal", self.inner) for name in HEADINGS)
         return [head, *(row.cells(digits) for row in self.rows)]
 
     def table(self) -> str:

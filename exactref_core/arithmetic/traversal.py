@@ -25,8 +25,9 @@ T = TypeVar("T")
 Key = TypeVar("Key")
 Element: TypeAlias = tuple[Node, int]
 
-# Verbs whose exact value is that of their first operand.
-FIRST = ("admit", "within", "inside", "store", "flushable", "kept")
+# Verbs whose exact value is that of their first operand (`restated`: of the second as well, which
+# the certified reading takes).
+FIRST = ("admit", "within", "inside", "store", "flushable", "kept", "restated")
 
 
 def layers(
@@ -79,7 +80,7 @@ def elements(element: Element, exact: bool) -> list[Element]:
         pairs = zip(operands, dot_terms(node, place), strict=True)
         return [(x, i) for x, index in pairs for i in index[0].tolist()]
     if exact and verb in FIRST:
-        operands = operands[:1]
+        operands = operands[1:] if verb == "restated" else operands[:1]
     fine = verb in ELEMENTWISE or verb not in FAMILIES
     if fine and all(x.shape == node.shape for x in operands):
         return [(x, flat) for x in operands]

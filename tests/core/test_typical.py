@@ -201,6 +201,22 @@ def test_it_lies_inside_normal_and_sums_have_its_flags(form: str) -> None:
                     assert np.all(mine.high[finite] <= normal.high[finite])
 
 
+@pytest.mark.parametrize("exponent", [-900, -500, 300, 600, 950])
+def test_far_from_one_numbers_scale(exponent: int) -> None:
+    """Powers of two change nothing, and arrays decide as closely there."""
+    rng = np.random.default_rng(14)
+    x, y = rng.standard_normal((3, 200)), rng.standard_normal((200, 2))
+    x[1] *= 2.0**-20
+    for function, given in ((lambda x: er.sum(x, axis=1), (x,)), (er.matmul, (x, y))):
+        near, far = function(*given), function(np.ldexp(x, exponent), *given[1:])
+        wanted = np.ldexp(near.tolerance("typical").values(), exponent)
+        assert np.array_equal(far.tolerance("typical").values(), wanted)
+        (part,) = next(iter(far.outputs.values())).parts
+        reading = FloatBounds(FastReading(True), get_standard("typical"), False, True)
+        error = reading.whole(part.source).error
+        assert np.all(error.high <= error.low * (1 + 2.0**-24))
+
+
 def test_flags_near_the_threshold_are_those_of_normal() -> None:
     """A loop over these terms may reach infinity only because roundings may all go one way."""
     x = np.full(4000, F32(float(np.finfo(F32).max) * (1 - 5e-5) / 4000))
