@@ -34,7 +34,7 @@ from exactref_core.arithmetic.views import reshaping, strided
 
 __all__ = ["Apart", "Box", "boxes", "cells", "local_parts", "restrict", "run"]
 
-SAME = {*STEPS, *ELEMENTWISE, "admit"}
+SAME = {*STEPS, *ELEMENTWISE, "admit", "restated"}
 # Each element is made of a row of the operands' last axis.
 REDUCTIONS = ("sum", "prod", "largest", "logsumexp", "deviations")
 # Each row of the last axis is made of the same row of the operands.

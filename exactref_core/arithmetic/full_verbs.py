@@ -64,11 +64,12 @@ class FullVerbs(Verbs):
             return Complex(real, imag)
         return self.step(verb, *(x for x in values if isinstance(x, Node)))
 
-    def each_part(self, x: Value, function: Callable[[Node], Node]) -> Value:
-        """Return a function of each part of a complex value, or of a real one."""
+    def each_part(self, x: Value, function: Callable[..., Node], *more: Any) -> Value:
+        """Return a function of the same part of complex values, or of real ones."""
         if isinstance(x, Complex):
-            return Complex(function(x.real), function(x.imag))
-        return function(x)
+            real, imag = ([value.real for value in more], [value.imag for value in more])
+            return Complex(function(x.real, *real), function(x.imag, *imag))
+        return function(x, *more)
 
     def add(self, x: Value, y: Value) -> Value:
         """Return x + y."""

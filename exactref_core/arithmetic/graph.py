@@ -22,6 +22,7 @@ from exactref_core.formats.rounding import Overflow, Rounding
 from exactref_core.formats.rounding_arrays import integer_pair
 
 __all__ = [
+    "COUNTS",
     "GROWS",
     "NONNEGATIVE",
     "Indices",
@@ -44,6 +45,8 @@ Indices = npt.NDArray[np.intp]
 NONNEGATIVE = "nonnegative"
 # Attribute of a sum whose stored terms never have opposite signs: it is no smaller than either.
 GROWS = "grows"
+# Attribute of a sum of ones and zeros that are fewer than 1/u: no addition of it rounds.
+COUNTS = "counts"
 
 
 @dataclass(frozen=True, eq=False)

@@ -191,6 +191,13 @@ class Verbs:
         """Return ``x`` as a guarded computation that counts only where ``divisor`` is normal."""
         return Node("inside", (x, divisor), x.shape, self.compute)
 
+    def restated(self, x: Node, rational: Node) -> Node:
+        """Return ``x``, of which ``rational`` is another formula: rational where the number is.
+
+        For definitions alone. The fast reading encloses the first, the certified one the second.
+        """
+        return Node("restated", (x, rational), x.shape)
+
     def grow(self, x: Node, y: Node) -> Node:
         """Return x + y, which never have opposite signs, whatever their roundings."""
         return Node("add", (x, y), x.shape, GROWS, self.compute)

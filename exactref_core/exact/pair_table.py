@@ -7,7 +7,7 @@ table and the GNU C library's (pow: 4 and 1, atan2: 3 and 2).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gmpy2
@@ -84,3 +84,4 @@ PAIRS: dict[str, PairFunction] = {
         Arctangent2("atan2", "atan2", "arctan2", 7),
     )
 }
+PAIRS["magnitude pow"] = replace(PAIRS["pow"], of_magnitudes=True)

@@ -88,13 +88,15 @@ class PairFunction:
     """A real function of two variables.
 
     A correct library function errs by ``units`` * u of the value, and half as many smallest
-    subnormals. ``library`` is NumPy's name of it.
+    subnormals. ``library`` is NumPy's name of it. ``of_magnitudes``: the first argument is
+    never negative, and stored as +0 or a positive number.
     """
 
     name: str
     method: str
     library: str
     units: int
+    of_magnitudes: bool = False
 
     @property
     def etas(self) -> int:
