@@ -127,11 +127,14 @@ def value_ends(values: Approx, moved: Bracket) -> tuple[Extremes, Extremes]:
 def clip_of(row: RowBounds, outer: Extremes, inner: Extremes, stored: Format | None) -> Clip:
     """Return what means of values between two extremes never leave: widened by what roundings and
     underflows add."""
+    from exactref_core.arithmetic.softmax_bounds import ALGEBRA
+
     flush, rescales = row.reading.flush, row.reading.standard.rescales(row.n)
     cap = cap_of(row.form, row.sum_form, stored, row.n, rescales, flush)
-    share, lost = float(cap.share), float(cap.lost)
+    known = ALGEBRA.constant(cap.share), ALGEBRA.constant(cap.lost)
 
     def ends(values: Extremes, further: float) -> list[Any]:
+        share, lost = (part.high if further > 0 else part.low for part in known)
         top = np.maximum(-values[0], values[1])
         found = []
         for side, value in zip((-1.0, 1.0), values, strict=True):

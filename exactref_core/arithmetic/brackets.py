@@ -1,9 +1,8 @@
 """Brackets of nonnegative real numbers in float64 arrays, rounded outward.
 
 The same interface as `exactref_core.exact.interval.Arithmetic`, so that a rule for an error bound
-is
-written once and read as arrays (here) or as one certified number (there). An upper end of inf says
-that nothing is known; both ends inf that the quantity has no bound.
+is written once and read as arrays (here) or as one certified number (there). An upper end of inf
+says that nothing is known; both ends inf that the quantity has no bound.
 """
 
 from __future__ import annotations
@@ -110,10 +109,25 @@ def bracket(value: Bracket | int) -> Bracket:
 @lru_cache(maxsize=4096)
 def outward(value: Fraction) -> Bracket:
     """Return a constant's bracket; exact where float64 holds it."""
-    near = float(value)
-    if Fraction(near) == value:
+    return around(value, value)
+
+
+def around(low: Any, high: Any) -> Bracket:
+    """Return the bracket of nonnegative rationals, of which no upper end is known beyond LARGEST.
+
+    Exact where they are one number that float64 holds.
+    """
+    if high > LARGEST:
+        return Bracket(below(low), np.inf)
+    near = float(high)
+    if low == high == near:
         return Bracket(near, near)
-    return Bracket(float(np.nextafter(near, 0.0)), float(np.nextafter(near, np.inf)))
+    return Bracket(below(low), float(np.nextafter(near, np.inf)))
+
+
+def below(value: Any) -> float:
+    """Return a float64 number below a nonnegative rational."""
+    return float(np.nextafter(float(value), 0.0)) if value < LARGEST else LARGEST
 
 
 @lru_cache(maxsize=4096)
@@ -121,11 +135,7 @@ def powers(unit: Fraction, exponent: int, minus_one: bool) -> Bracket:
     """Return the bracket of (1 + unit)**exponent, less one where asked."""
     arithmetic = Arithmetic(POWER_PRECISION)
     power = arithmetic.power_minus_one if minus_one else arithmetic.power
-    low, high = arithmetic.bounds(power(unit, exponent))
-    ends = [float(np.nextafter(float(low), 0.0)), float(np.nextafter(float(high), np.inf))]
-    if low == high and float(low) == low:
-        ends = [float(low), float(low)]
-    return Bracket(*ends)
+    return around(*arithmetic.bounds(power(unit, exponent)))
 
 
 class FloatAlgebra:

@@ -20,7 +20,7 @@ from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite,
 from exactref_core.arithmetic.certified_loads import constant, loaded
 from exactref_core.arithmetic.certified_prefixes import prefix_sums
 from exactref_core.arithmetic.families import FAMILIES, family
-from exactref_core.arithmetic.graph import GROWS, Node, dot_terms, sum_terms
+from exactref_core.arithmetic.graph import COUNTS, GROWS, Node, dot_terms, sum_terms
 from exactref_core.arithmetic.scalar_bound import ScalarBound, ScalarTerm
 from exactref_core.arithmetic.step_sets import ANY_SIDE, overflow_sides
 from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
@@ -264,6 +264,8 @@ class CertifiedBounds(Layered):
         sums = prefix_sums(algebra, values, self.standard)
         error = self.standard.error(algebra, unit, n, sums)
         carried = algebra.total([t.error for t in terms])
+        if node.attrs == COUNTS:
+            return ScalarBound(carried, carried, certified_sets.sum_set(self, form, terms, values))
         error = error + carried * algebra.power(unit, n)
         if self.flush and n > 1:
             error = error + rational((n - 1) * form.smallest_normal) * algebra.power(unit, n - 1)

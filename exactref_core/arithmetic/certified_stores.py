@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from exactref_core.arithmetic import states
-from exactref_core.arithmetic.certified import Scalar, finite, number
+from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite, number
 from exactref_core.arithmetic.graph import Node, Store, is_float_input
 from exactref_core.exact.grid import ceil_number, floor_number, round_number, upward
-from exactref_core.exact.interval import Interval, rational
+from exactref_core.exact.interval import Interval, Unsure, rational
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.formats.format import Format
 from exactref_core.formats.rounding import Overflow, Rounding, overflow_value, round_ratio
@@ -19,7 +19,7 @@ from exactref_core.formats.rounding import Overflow, Rounding, overflow_value, r
 if TYPE_CHECKING:
     from exactref_core.arithmetic.certified_bounds import CertifiedBounds, ScalarBound
 
-__all__ = ["ScalarOutput", "output", "rounded_value", "stored"]
+__all__ = ["ScalarOutput", "output", "rounded_exact", "rounded_value", "stored"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,15 @@ def rounded_value(algebra: Any, value: Scalar, store: Store) -> float:
     )
 
 
+def rounded_exact(exact: CertifiedReading, node: Node, flat: int, store: Store) -> float:
+    """Return one element rounded once, decided by algebra where its enclosure does not."""
+    try:
+        return rounded_value(exact.arithmetic, exact.value(node, flat), store)
+    except Unsure:
+        value = exact.settle(node, flat, store.format)
+        return rounded_value(exact.arithmetic, value, store)
+
+
 def round_special(value: float, form: Format, overflow: Overflow) -> float:
     """Return an infinity or NaN as the format stores it."""
     if math.isnan(value) or form.infinity:
@@ -60,10 +69,10 @@ def output(reading: CertifiedBounds, node: Node, flat: int) -> ScalarOutput:
     """Return the range of one output element, given its store node."""
     store: Store = node.attrs
     source = node.operands[0]
+    rounded = rounded_exact(reading.exact, source, flat, store)
     bound = reading.bound(source, flat)
     value = reading.exact.value(source, flat)
     form, compute = store.format, node.compute
-    rounded = rounded_value(reading.algebra, value, store)
     sets = bound.states & ~states.STICKY
     special = not finite(value)
     if compute is None or (special and (math.isfinite(rounded) or not sets & states.FINITE)):

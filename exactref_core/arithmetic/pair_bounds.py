@@ -10,10 +10,9 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.brackets import Bracket
-from exactref_core.arithmetic.graph import Indices, Node, is_float_input
-from exactref_core.arithmetic.pair_rules import Stored
+from exactref_core.arithmetic.graph import Indices, Node
+from exactref_core.arithmetic.pair_rules import Stored, signs_of
 from exactref_core.arithmetic.pair_rules import bound as rule
-from exactref_core.arithmetic.step_sets import zero_of_either_sign
 from exactref_core.exact.elementary_arrays import ARITHMETIC
 from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
@@ -36,7 +35,7 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     if result.special is not None:
         sets = np.where(result.special != 0, states.of_values(result.special), sets)
     least, most, vague = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
-    how = [(zero_of_either_sign(x), is_float_input(x)) for x in node.operands]
+    how = [signs_of(node, x) for x in node.operands]
     one_by_one = np.full(shape, how[0][0] or how[1][0])
     for given in bounds:
         one_by_one |= np.broadcast_to(given.error.high, shape) > 0
@@ -57,7 +56,7 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
 
 
 def operand(
-    value: Approx, given: Bound, how: tuple[bool, bool], at: Any, shape: Any
+    value: Approx, given: Bound, how: tuple[bool, bool, Any], at: Any, shape: Any
 ) -> Stored | None:
     """Return one operand; None where nothing is known of it."""
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactref_core.arithmetic.graph import Node, is_float_input
-from exactref_core.arithmetic.pair_rules import Stored
+from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.pair_rules import Stored, signs_of
 from exactref_core.arithmetic.pair_rules import bound as rule
 from exactref_core.arithmetic.scalar_bound import ScalarBound
-from exactref_core.arithmetic.step_sets import zero_of_either_sign
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.certified_bounds import CertifiedBounds
@@ -22,7 +21,6 @@ def bound(reading: CertifiedBounds, node: Node, flat: int) -> ScalarBound:
     for source in node.operands:
         given = reading.bound(source, flat)
         value = reading.exact.value(source, flat)
-        how = zero_of_either_sign(source), is_float_input(source)
-        operands.append(Stored(value, given.error, given.states, *how))
+        operands.append(Stored(value, given.error, given.states, *signs_of(node, source)))
     error, sets = rule(node.attrs, reading.algebra, reading.exact.value(node, flat), *operands)
     return ScalarBound(error, error, sets)

@@ -7,7 +7,7 @@ table and the GNU C library's (pow: 4 and 1, atan2: 3 and 2).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gmpy2
@@ -69,10 +69,6 @@ class Arctangent2(PairFunction):
         ends = [plain(self.value(algebra, a, b)) for a in (x.low, x.high) for b in (y.low, y.high)]
         return furthest(algebra, value, ends), False
 
-    def beside(self, algebra: ScalarAlgebra, ends: tuple[Any, Any], value: Any) -> Number:
-        """Return a bound on the distance from ``value`` of angles, one argument infinite."""
-        return self.turn(algebra, value)
-
     @staticmethod
     def turn(algebra: ScalarAlgebra, value: Any) -> Number:
         """Return the furthest that any angle is from a value."""
@@ -88,3 +84,4 @@ PAIRS: dict[str, PairFunction] = {
         Arctangent2("atan2", "atan2", "arctan2", 7),
     )
 }
+PAIRS["magnitude pow"] = replace(PAIRS["pow"], of_magnitudes=True)

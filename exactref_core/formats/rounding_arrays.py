@@ -60,11 +60,14 @@ def round_pair(
         raise DTypeError(f"{fmt.name} is not a floating-point format: nothing is rounded into it")
     values = np.asarray(high, dtype=np.float64)
     tails = None if low is None else np.broadcast_to(np.asarray(low, np.float64), values.shape)
-    rounded = np.empty(values.shape, np.float64)
-    target = rounded.reshape(-1)
     source = values.reshape(-1)
     tail = None if tails is None else tails.reshape(-1)
     with np.errstate(all="ignore"):
+        if source.size <= BLOCK:
+            alone = _round_block(source, tail, fmt, rounding, overflow).reshape(values.shape)
+            return alone.copy() if np.may_share_memory(alone, values) else alone
+        rounded = np.empty(values.shape, np.float64)
+        target = rounded.reshape(-1)
         for start in range(0, source.size, BLOCK):
             part = slice(start, start + BLOCK)
             ends = None if tail is None else tail[part]

@@ -253,3 +253,11 @@ def test_gradients_of_flushed_bases_have_bounds() -> None:
     assert np.isfinite(np.asarray(result.tolerance(flush_to_zero=True))).all()
     zeros = F32([0.0, 0.0, 0.0])
     assert np.asarray(result.covers(zeros, flush_to_zero=True)).all()
+
+
+@pytest.mark.parametrize("offset", [300.0, 301.0])
+def test_no_exponent_that_may_be_an_integer_gives_nan(offset: float) -> None:
+    """(-1)^y of a y that is an integer beyond 2^53, of which only an enclosure is known."""
+    y = er.exp(er.log(er.add(np.array([2.0**60]), np.array([offset]))))
+    with pytest.raises(er.UndecidedError):
+        er.pow(np.array([-1.0]), y).rounded  # noqa: B018

@@ -115,7 +115,7 @@ def test_planted_faults_are_outside_and_what_they_are_called() -> None:
     with pytest.raises(AssertionError) as caught:
         er.assert_covers(dropped, result, standard="typical", rows=2)
     told = str(caught.value)
-    assert "0 wrong, 20 correct but worse, 0 normal" in told
+    assert "0 wrong, 20 correct but worse, 0 typical" in told
     assert "standard: typical" in told
     assert "error/typical" in told
     assert "any order" in told
@@ -126,7 +126,7 @@ def test_wrong_stays_what_no_order_gives() -> None:
     out = np.cumsum(x, axis=1, dtype=F32)[:, -1]
     out[1] += F32(0.75)
     out[2] *= F32(2)
-    with pytest.raises(AssertionError, match="1 wrong, 1 correct but worse, 2 normal"):
+    with pytest.raises(AssertionError, match="1 wrong, 1 correct but worse, 2 typical"):
         er.assert_covers(out, er.sum(x, axis=1), standard="typical")
 
 

@@ -66,7 +66,9 @@ def deviations(rng: Rng, op: Op, form: Format, count: int) -> Arguments:
 
 def norms(rng: Rng, op: Op, form: Format, count: int) -> Arguments:
     (x,), params = rows(rng, op, form, count)
-    orders = [2, np.inf, -np.inf] if form.is_complex else [2, 2, 1, np.inf, -np.inf]
+    orders = (
+        [2, 2, 0, 4, np.inf, -np.inf] if form.is_complex else [2, 2, 1, 0, 3, -1, np.inf, -np.inf]
+    )
     return (x,), params | {"ord": float(rng.choice(orders))}
 
 
