@@ -15,13 +15,12 @@ from exactref_core.arithmetic.graph import Node, float_input
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.verbs import Complex, Verbs
+    from exactref_core.formats.format import Format
 
 __all__ = ["power"]
 
-# Exponents up to which libraries multiply (NumPy and Python: 100).
+# Exponents up to which libraries multiply (NumPy and Python: 100); by `complex_prod_rules`.
 MOST = 100
-# What products lose to underflow: 3/2 eta each (`complex_prod_rules`).
-LOST = 3 * MOST // 2
 
 
 def power(v: Verbs, z: Complex, w: Complex) -> Complex:
@@ -69,25 +68,17 @@ def with_products(
 ) -> Node:
     """Return a part by the formula, and by products where the exponent is an integer up to `MOST`.
 
-    Products of n factors, in any order, err by (1+29u/12)^(n-1) - 1 < e^(3nu) - 1 of the modulus.
-    Of a negative n the reciprocal follows: its quotient errs by less than 7u, and 5u are above what
-    underflows of parts cost a modulus of 128 smallest normal numbers, from which on it counts. It
-    does not where a product overflows.
+    Products of n factors, in any order, err by (1+29u/12)^(n-1) - 1 < e^(3nu) - 1 of the modulus,
+    and by `lost`. Of a negative n the reciprocal follows, where no product overflows and the last
+    is at least 1/u smallest normal numbers, so that a flush costs u of it: its quotient errs by
+    less than 12u.
     """
     x, y, c, d = operands
     one, count, square = e.number(1), e.absolute(c), e.add(e.square(x), e.square(y))
     # The moduli of the power and of its reciprocal, decided by algebra where they are rational.
     size, below = (e.exact.binary("pow", square, e.half(n)) for n in (c, e.negative(c)))
-    plain = product(v, e, part, size, count)
-    direct = v.admit(formula, formula, plain)
-    ratio = relative(v, e, part, size, e.add(count, e.number(4)))
-    held = e.multiply(e.number(0), v.within(e.multiply(e.number(2), below), 0, 0))
-    least = e.multiply(below, e.number(Fraction(1, 128)))
-    form = v.compute
-    if form is None:
-        raise ValueError("a power has a compute format")
-    ratio = Node("inside", (v.within(e.add(ratio, held), 0, 2), least), part.shape, form)
-    inverse = v.admit(formula, formula, ratio, guarded=True)
+    direct = v.admit(formula, formula, product(v, e, part, size, count))
+    inverse = v.admit(formula, formula, reciprocal(v, e, part, (size, below), count), guarded=True)
     both = e.by_sign(c, direct, inverse)
     few = e.by_sign(e.subtract(e.number(MOST), count), both, formula)
     # (-1)^c is NaN for no integer.
@@ -97,10 +88,28 @@ def with_products(
     return found
 
 
-def relative(v: Verbs, e: Any, part: Node, size: Node, count: Node) -> Node:
-    """Return a part with an error of (e^(3 count u) - 1) of the modulus: times e^0, 0 off by it."""
+def form_of(v: Verbs) -> Format:
+    """Return the format that steps are stored in."""
+    if v.compute is None:
+        raise ValueError("a power has a compute format")
+    return v.compute
+
+
+def lost(v: Verbs, e: Any, count: Node) -> Node:
+    """Return 0, off by what products lose to underflow: 3/2 eta each, flushed 9/2 smallest normal.
+
+    A smallest normal number is stored within eta/2, or flushed.
+    """
+    least = e.number(form_of(v).smallest_normal)
+    off = e.subtract(v.within(least, 1, 0), least)
+    found: Node = e.multiply(off, e.multiply(count, e.number(Fraction(9, 2))))
+    return found
+
+
+def relative(v: Verbs, e: Any, part: Node, size: Node, count: Node, more: Node) -> Node:
+    """Return a part off by (e^(3 count u + more) - 1) of the modulus: times e^0, with an error."""
     off = e.multiply(e.subtract(v.within(e.number(1), 3, 0), e.number(1)), count)
-    found: Node = e.add(part, e.multiply(size, e.of("expm1", off)))
+    found: Node = e.add(part, e.multiply(size, e.of("expm1", e.add(off, more))))
     return found
 
 
@@ -109,8 +118,20 @@ def product(v: Verbs, e: Any, part: Node, size: Node, count: Node) -> Node:
 
     As 2m - (2m - part), of which either or both overflow then.
     """
-    value = v.within(relative(v, e, part, size, count), 0, LOST)
+    value = e.add(relative(v, e, part, size, count, e.number(0)), lost(v, e, count))
     double = e.multiply(e.number(2), size)
-    rest = v.within(e.subtract(double, value), 0, 0)
+    rest = v.within(e.subtract(double, v.within(value, 0, 1)), 0, 0)
     found: Node = e.subtract(v.within(double, 0, 0), rest)
     return found
+
+
+def reciprocal(v: Verbs, e: Any, part: Node, sizes: tuple[Node, Node], count: Node) -> Node:
+    """Return a part of the reciprocal of a product of modulus ``sizes[1]``, as it is guarded."""
+    size, below = sizes
+    more = e.divide(lost(v, e, count), below)
+    value = relative(v, e, part, size, e.add(count, e.number(4)), more)
+    # 0 times what may overflow.
+    held = e.multiply(e.number(0), v.within(e.multiply(e.number(2), below), 0, 0))
+    form = form_of(v)
+    least = e.multiply(below, e.number(form.unit_roundoff))
+    return Node("inside", (v.within(e.add(value, held), 0, 2), least), part.shape, form)

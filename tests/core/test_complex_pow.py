@@ -17,9 +17,14 @@ import flint
 
 from tests.core.function_oracle import leading, near  # needs flint
 from tests.core.test_complex_functions import PARTS  # needs flint
+from tests.every_op import kernels_complex as kc
+from tests.every_op.kernels import Machine
+from tests.every_op.kernels_orders import any_orders, evaluate, normal_orders
 from tests.every_op.numbers import Number, Numbers, of_fraction
+from tests.every_op.test_sound_complex_prod import Multiplying
 
 COUNT = 1500 if os.environ.get("EXACTREF_THOROUGH") == "1" else 60
+ROWS = 60 if COUNT > 60 else 10
 KINDS = ("any", "integers", "near one", "small", "real")
 
 
@@ -172,6 +177,36 @@ def test_products_are_inside(size: float) -> None:
             rows = [multiplied(x, int(k), order) for x, k in zip(z, n, strict=True)]
             inside = np.asarray(result.covers(np.array(rows, np.complex64))).reshape(-1, 2)
             assert inside.all(), (order, z[~inside.all(axis=1)][:2], n[~inside.all(axis=1)][:2])
+
+
+@pytest.mark.parametrize("flush", [None, "always"])
+@pytest.mark.parametrize("inverse", [False, True])
+def test_products_and_reciprocals_by_steps(flush: str | None, inverse: bool) -> None:
+    """Any tree of fused steps or not, near the smallest numbers, flushed or not."""
+    rng = np.random.default_rng([109, inverse])
+    machine, steps = Multiplying("float32", flush), Machine("float32", flush)
+    z = (rng.standard_normal(ROWS) + 1j * rng.standard_normal(ROWS)).astype(np.complex64)
+    z[ROWS // 2 :].imag *= np.float32(2.0**-20)
+    for n in (2, 5):
+        top = -126 + (26 if inverse else 0)
+        base = z * np.float32(2.0) ** np.round(rng.uniform(top, 20, ROWS) / n).astype(np.float32)
+        base = np.where(np.abs(base) ** n < 2.0 ** (top + 2) * inverse, z, base)
+        result = er.pow(base, np.full(ROWS, -n if inverse else n, np.complex64))
+        rule = {"flush_to_zero": True} if flush else {}
+        for _, tree in (*normal_orders(n), *any_orders(rng, n, 2)):
+            column = machine.load(np.stack([base.real, base.imag]))
+            found = evaluate(tree, [column] * n, machine)
+            ways = [("", tuple(found))]
+            if inverse:
+                one = np.ones(ROWS, np.float32), np.zeros(ROWS, np.float32)
+                with np.errstate(all="ignore"):
+                    ways = list(kc.quotients(steps, one, (found[0], found[1])))[::2]
+            for label, (real, imag) in ways:
+                output = np.empty(ROWS, np.complex64)
+                output.real, output.imag = real, imag
+                inside = np.asarray(result.covers(output, **rule)).reshape(ROWS, 2).all(axis=1)
+                bad = np.flatnonzero(~inside)
+                assert bad.size == 0, (label, n, base[bad[0]], output[bad[0]])
 
 
 FAULTS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
