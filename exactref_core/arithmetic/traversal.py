@@ -8,6 +8,7 @@ until it is answered.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeAlias, TypeVar
@@ -106,25 +107,33 @@ def element_layers(start: Element, memo: Container[Element], exact: bool) -> lis
     )
 
 
+class Working(threading.local):
+    """The readings, by id, that evaluate layers in this thread; others may ask the same ones."""
+
+    def __init__(self) -> None:
+        self.readings: set[int] = set()
+
+
+WORKING = Working()
+
+
 class Layered:
     """A reading that evaluates deep graphs layer by layer."""
 
-    busy = False
-
     def descend(self, node: Node, below: Callable[[], list[Key]], read: Callable[[Key], T]) -> None:
         """Read what lies ``below`` a deep node first, so that reading it stays shallow."""
-        if node.depth < STEP or self.busy:
+        if node.depth < STEP or id(self) in WORKING.readings:
             return
-        self.busy = True
+        WORKING.readings.add(id(self))
         try:
             for key in below():
                 read(key)
         finally:
-            self.busy = False
+            WORKING.readings.discard(id(self))
 
 
-class Kept(Generic[T]):
-    """What has been gathered at flat indices while a question is answered."""
+class Kept(threading.local, Generic[T]):
+    """What has been gathered at flat indices while a question is answered, in each thread."""
 
     def __init__(self) -> None:
         self.scopes: list[dict[tuple[Node, int], tuple[Indices, T]]] = []
