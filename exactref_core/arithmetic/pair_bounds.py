@@ -49,7 +49,8 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     for given in bounds:
         if given.unsure is not None:
             vague |= given.unsure
-    error = Bracket(least, most)
+    # What may be stored, if it is not known, may leave no bound, and may be nothing of that kind.
+    error = Bracket(np.where(vague, 0.0, least), most)
     if np.all(sets == states.FINITE) and not np.any(vague):
         return Bound(error, error)
     return Bound(error, error, sets, vague)
