@@ -151,6 +151,8 @@ class CertifiedBounds(Layered):
         elif stores and form is not None:
             units, etas, *least = node.attrs if verb == "within" else rules.ROUNDINGS[verb]
             size = rules.at_least(algebra, size, *least)
+            if verb == "within" and self.fixed(node.operands[0], flat):
+                size = rational(0)
             error = rules.rounded_step(algebra, form, size, inherited, units, etas, self.flush)
             if verb != "divide" or not certified_sets.scales(values[1], bounds[1]):
                 before = rules.before_last(algebra, form, size, inherited, units, etas, self.flush)
@@ -165,6 +167,10 @@ class CertifiedBounds(Layered):
         if not sets & states.FINITE:
             error = inherited = rational(0)
         return ScalarBound(error, inherited, sets)
+
+    def fixed(self, node: Node, flat: int) -> bool:
+        """Whether a library has no choice but to return a value, if it is a number."""
+        return node.verb == "pair" and family("pair").certified_bounds.fixed(self, node, flat)
 
     def score(
         self, node: Node, flat: int, values: list[Scalar], bounds: list[ScalarBound]
