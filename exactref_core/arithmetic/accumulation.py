@@ -10,7 +10,7 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.bound import ALGEBRA, Bound, Clip, magnitude
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.fast import stored_rows
-from exactref_core.arithmetic.graph import Indices, Node
+from exactref_core.arithmetic.graph import COUNTS, Indices, Node
 from exactref_core.arithmetic.overflow_rows import Rows
 from exactref_core.arithmetic.prefixes import PrefixSums, asks_norms
 from exactref_core.arithmetic.step_sets import threshold
@@ -45,7 +45,7 @@ def accumulate(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     for start in range(0, max(count, 1), size):
         with reading.scope():
             terms = stored_terms(reading, node, flat, slice(start, start + size))
-            parts.append(row_bounds(reading, form, terms))
+            parts.append(row_bounds(reading, form, terms, node.attrs == COUNTS))
     joined = parts[0] if len(parts) == 1 else join(parts)
     if flat is not None:
         return joined
@@ -85,8 +85,8 @@ def joined(clips: list[Clip]) -> Clip:
     return Clip((ends[0][0], ends[0][1]), (ends[1][0], ends[1][1]))
 
 
-def row_bounds(reading: FloatBounds, form: Format, terms: Terms) -> Bound:
-    """Return the bounds of the sums of rows of terms."""
+def row_bounds(reading: FloatBounds, form: Format, terms: Terms, counts: bool) -> Bound:
+    """Return the bounds of the sums of rows of terms; nothing rounds a sum that ``counts``."""
     n = terms.value.high.shape[-1]
     spread = terms.value.spread
     # Each prefix sum, and each magnitude, moves by at most the sum of the spreads.
@@ -98,7 +98,8 @@ def row_bounds(reading: FloatBounds, form: Format, terms: Terms) -> Bound:
         low, high = (np.broadcast_to(end, shape) for end in (terms.error.low, terms.error.high))
         none = np.isinf(low).any(axis=-1)
         carried = Bracket(np.where(none, np.inf, magnitude_sums(low)[0]), magnitude_sums(high)[1])
-    error = total_error(reading, form, n, sums, carried)
+    error = carried if counts else total_error(reading, form, n, sums, carried)
+    error = Bracket(0.0, 0.0) if error is None else error
     count = terms.value.high.shape[:-1]
     error = Bracket(*(np.broadcast_to(end, count) for end in (error.low, error.high)))
     sets, unsure = row_sets(reading, form, sums.magnitudes, carried, terms)

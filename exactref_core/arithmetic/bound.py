@@ -30,8 +30,7 @@ class Bound:
     """Elementwise: the error bound of stored values, and the sets of what they may be.
 
     ``error`` includes the node's own rounding, ``inherited`` does not. ``states`` is None where
-    every
-    value is certainly finite; ``unsure`` marks sets that float64 could not tell.
+    every value is certainly finite; ``unsure`` marks sets that float64 could not tell.
     """
 
     error: Bracket

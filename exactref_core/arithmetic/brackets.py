@@ -1,9 +1,8 @@
 """Brackets of nonnegative real numbers in float64 arrays, rounded outward.
 
 The same interface as `exactref_core.exact.interval.Arithmetic`, so that a rule for an error bound
-is
-written once and read as arrays (here) or as one certified number (there). An upper end of inf says
-that nothing is known; both ends inf that the quantity has no bound.
+is written once and read as arrays (here) or as one certified number (there). An upper end of inf
+says that nothing is known; both ends inf that the quantity has no bound.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class CertifiedReading(Layered):
             source, which = divmod(flat, len(node.operands))
             return self.value(node.operands[which], source)
         if verb in FIRST:
-            return self.value(node.operands[0], flat)
+            return self.value(node.operands[verb == "restated"], flat)
         if verb in ("sum", "dot", "paired_dot"):
             return self.total(self.terms(node, flat))
         if verb in FAMILIES:

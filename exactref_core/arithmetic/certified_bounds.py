@@ -21,7 +21,7 @@ from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite,
 from exactref_core.arithmetic.certified_loads import constant, loaded
 from exactref_core.arithmetic.certified_prefixes import prefix_sums
 from exactref_core.arithmetic.families import FAMILIES, family
-from exactref_core.arithmetic.graph import GROWS, Node, dot_terms, sum_terms
+from exactref_core.arithmetic.graph import COUNTS, GROWS, Node, dot_terms, sum_terms
 from exactref_core.arithmetic.scalar_bound import ScalarBound, ScalarTerm
 from exactref_core.arithmetic.step_sets import ANY_SIDE, overflow_sides
 from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
@@ -152,6 +152,8 @@ class CertifiedBounds(Layered):
         elif stores and form is not None:
             units, etas, *least = node.attrs if verb == "within" else rules.ROUNDINGS[verb]
             size = rules.at_least(algebra, size, *least)
+            if verb == "within" and self.fixed(node.operands[0], flat):
+                size = rational(0)
             error = rules.rounded_step(algebra, form, size, inherited, units, etas, self.flush)
             if verb != "divide" or not certified_sets.scales(values[1], bounds[1]):
                 before = rules.before_last(algebra, form, size, inherited, units, etas, self.flush)
@@ -166,6 +168,10 @@ class CertifiedBounds(Layered):
         if not sets & states.FINITE:
             error = inherited = rational(0)
         return ScalarBound(error, inherited, sets)
+
+    def fixed(self, node: Node, flat: int) -> bool:
+        """Whether a library has no choice but to return a value, if it is a number."""
+        return node.verb == "pair" and family("pair").certified_bounds.fixed(self, node, flat)
 
     def score(
         self, node: Node, flat: int, values: list[Scalar], bounds: list[ScalarBound]
@@ -265,6 +271,8 @@ class CertifiedBounds(Layered):
         sums = prefix_sums(algebra, values, self.standard)
         error = self.standard.error(algebra, unit, n, sums)
         carried = algebra.total([t.error for t in terms])
+        if node.attrs == COUNTS:
+            return ScalarBound(carried, carried, certified_sets.sum_set(self, form, terms, values))
         error = error + carried * algebra.power(unit, n)
         if self.flush and n > 1:
             error = error + rational((n - 1) * form.smallest_normal) * algebra.power(unit, n - 1)

@@ -93,7 +93,7 @@ class FastReading(Layered):
             return self.whole(node.operands[0]).map(node.attrs.apply)
         if verb == "stack":
             return stack([self.whole(x) for x in node.operands])
-        if verb == "admit":
+        if verb in ("admit", "restated"):
             return self.whole(node.operands[0])
         if verb == "sum":
             return self.sum(node)
@@ -119,7 +119,7 @@ class FastReading(Layered):
             return self.whole(node).take(flat)
         if verb == "view":
             return self.at(node.operands[0], node.attrs.gather(flat))
-        if verb == "admit":
+        if verb in ("admit", "restated"):
             return self.at(node.operands[0], flat)
         if verb == "stack":
             source, which = np.divmod(flat, len(node.operands))

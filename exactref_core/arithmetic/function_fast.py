@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exactref_core.arithmetic.fast import FastReading
     from exactref_core.arithmetic.graph import Indices, Node
 
-__all__ = ["exact"]
+__all__ = ["blocked", "exact"]
 
 # As in `rounded_blocks`.
 BLOCK = 12288

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from exactref_core.arithmetic import states
+from exactref_core.arithmetic.graph import Node, is_float_input
+from exactref_core.arithmetic.step_sets import zero_of_either_sign
 from exactref_core.exact.interval import Interval, Number, rational
 from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
 from exactref_core.exact.pairs import Box, PairFunction, is_special, plain
 
-__all__ = ["Stored", "bound"]
+__all__ = ["Stored", "bound", "signs_of"]
 
 SPECIALS = ((states.PLUS, math.inf), (states.MINUS, -math.inf), (states.NAN, math.nan))
 
@@ -21,7 +23,7 @@ class Stored:
     """An operand: its exact value, the error that it carries, what it may be.
 
     ``either``: a zero may be stored with either sign. ``apart``: of a flushed input, 0 or the
-    value itself is stored, and nothing between.
+    value itself is stored, and nothing between. ``least``: +0 is stored, or that much or more.
     """
 
     value: Any
@@ -29,6 +31,7 @@ class Stored:
     sets: int
     either: bool
     apart: bool
+    least: Number | None = None
 
     def choices(self, algebra: ScalarAlgebra) -> list[Any]:
         """Return what may be stored: a box of numbers, infinities and NaN."""
@@ -38,16 +41,35 @@ class Stored:
                 raise Unbounded  # any number may be stored for it
             alone = self.apart and not is_exact_zero(self.error)
             error = rational(0) if alone else self.error
-            found.append(Box.around(algebra, plain(self.value), error))
+            box = Box.around(algebra, plain(self.value), error)
+            found += [box] if self.least is None else self.positive(algebra, box)
             if alone:
-                found += [0.0, -0.0]
+                found += [0.0] if self.least is not None else [0.0, -0.0]
         return found
+
+    def positive(self, algebra: ScalarAlgebra, box: Box) -> list[Any]:
+        """Return the numbers of a box that are stored, 0 apart."""
+        if box.is_exact:
+            return [0.0] if is_exact_zero(box.value) else [box]
+        ends = (algebra.maximum(end, self.least) for end in (box.low, box.high))
+        found: list[Any] = [Box(box.value, box.error, *ends)]
+        return found if box.side(algebra) > 0 else [*found, 0.0]
 
     @property
     def certain(self) -> bool:
         """Whether the value itself is stored."""
         alone = self.sets & ~states.STICKY == int(states.of_values(classed(self.value)))
         return alone and is_exact_zero(self.error)
+
+
+def signs_of(node: Node, source: Node) -> tuple[bool, bool, Number | None]:
+    """Return `Stored.either`, ``apart`` and ``least`` of an operand.
+
+    A magnitude is stored as a multiple of eta, whatever it is.
+    """
+    if node.attrs.of_magnitudes and source is node.operands[0] and node.compute is not None:
+        return False, is_float_input(source), rational(node.compute.eta)
+    return zero_of_either_sign(source), is_float_input(source), None
 
 
 def classed(value: Any) -> float:

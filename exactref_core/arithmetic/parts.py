@@ -7,6 +7,7 @@ the last; an element that the highest precision leaves open is an error, never a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
@@ -70,6 +71,7 @@ class Part:
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
         self.ranges: dict[tuple[str, bool], Range] = {}
         self.roundings: Floats | None = None
+        self.start: tuple[int, ...] = ()  # where a block begins in the whole
 
     @property
     def compute(self) -> Format:
@@ -100,11 +102,15 @@ class Part:
                 return ask(reading)
             except Unsure:
                 continue
-        index = tuple(int(i) for i in np.unravel_index(flat, self.node.shape))
         raise UndecidedError(
-            f"{self.label}: element {index} is not decided at {PRECISIONS[-1]} bits; its exact "
-            "value seems to lie on a tie that enclosures cannot see"
+            f"{self.label}: element {self.index(flat)} is not decided at {PRECISIONS[-1]} bits; "
+            "its exact value seems to lie on a tie that enclosures cannot see"
         )
+
+    def index(self, flat: int) -> tuple[int, ...]:
+        """Return the index of an element, in the whole where this is a block of it."""
+        inside = np.unravel_index(flat, self.node.shape)
+        return tuple(int(i) + first for i, first in zip_longest(inside, self.start, fillvalue=0))
 
     def scalar(self, flat: int, precision: int = PRECISIONS[1]) -> Scalar:
         """Return one element's certified value, to at least this precision."""

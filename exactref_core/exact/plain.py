@@ -9,12 +9,18 @@ from exactref_core.exact.elementary import Function
 from exactref_core.exact.plain_circular import CIRCULAR
 from exactref_core.exact.plain_exponentials import EXPONENTIALS, Found
 from exactref_core.exact.plain_hyperbolic import HYPERBOLIC
-from exactref_core.exact.plain_tables import tabled
+from exactref_core.exact.plain_tables import erfcx, tabled
 from exactref_core.exact.taylor_tables import TABLES
 
 __all__ = ["KERNELS", "plain"]
 
-KERNELS = {**EXPONENTIALS, **CIRCULAR, **HYPERBOLIC, **dict.fromkeys(TABLES, None)}
+KERNELS = {
+    **EXPONENTIALS,
+    **CIRCULAR,
+    **HYPERBOLIC,
+    "erfcx": erfcx,
+    **dict.fromkeys(TABLES, None),
+}
 
 
 @np.errstate(all="ignore")

@@ -17,6 +17,7 @@ from exactref_core.exact.interval import (
     Number,
     Unsure,
     opened,
+    opens_of,
     rational,
 )
 from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
@@ -51,7 +52,7 @@ class Power(PairFunction):
     @property
     def is_exponential(self) -> bool:
         """Whether a stored infinity among the arguments leaves no bound."""
-        return True
+        return not self.of_magnitudes
 
     def value(self, arithmetic: Arithmetic, x: Any, y: Any) -> Any:
         """Return x^y."""
@@ -114,7 +115,10 @@ class Power(PairFunction):
             return gmpy2.mpq(low)
         # A number that is rounded is none of its roundings.
         strict = points and not unrounded
-        return opened(low, high, arithmetic, strict, strict)
+        below, above = opens_of(x) if not isinstance(y, Interval) else (False, False)
+        if not isinstance(y, Interval) and y < 0:
+            below, above = above, below
+        return opened(low, high, arithmetic, strict or below, strict or above)
 
     def change(
         self, algebra: ScalarAlgebra, x: Box, y: Box, value: Any, either: tuple[bool, bool]

@@ -8,9 +8,12 @@ import pytest
 
 import exactref as er
 from exactref_core.exact.elementary import Function
-from exactref_core.exact.elementary_table import FUNCTIONS
+from exactref_core.exact.elementary_table import FUNCTIONS as OPERATIONS
+from exactref_core.exact.elementary_table import INTERNAL
 from exactref_core.exact.plain import KERNELS, plain
+from exactref_core.exact.plain_pairs import plain_pair
 
+FUNCTIONS = {**OPERATIONS, **INTERNAL}
 ORACLE = gmpy2.context(precision=1400, emin=gmpy2.get_emin_min(), emax=gmpy2.get_emax_max())
 # Where kernels change, and numbers whose functions are exact.
 EDGES = [
@@ -121,3 +124,34 @@ def test_rounded_is_what_mpfr_rounds(name: str, rounding: str) -> None:
     found = getattr(er, name)(x, rounding=rounding).rounded.tolist()
     for a, y in zip(x.tolist(), found, strict=True):
         assert y == float(getattr(form, name)(gmpy2.mpfr(a))), a
+
+
+@pytest.mark.parametrize("name", ["pow", "atan2"])
+def test_functions_of_two_numbers(name: str) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.choice([-1, 1], 4000) * 2.0 ** rng.uniform(-60, 60, 4000)
+    y = rng.choice([-1, 1], 4000) * 2.0 ** rng.uniform(-20, 6, 4000)
+    y[::3], x[::5] = np.rint(y[::3]), 1 + rng.standard_normal(800) * 1e-6
+    x[::7] = y[::7] * 2.0 ** rng.uniform(-3, 3, y[::7].size)
+    value, radius = plain_pair(name, x, y, None, None) or ((), ())
+    told = 0
+    for a, b, h, r in zip(x.tolist(), y.tolist(), value, radius, strict=True):
+        if r < np.inf:
+            want = getattr(ORACLE, name)(gmpy2.mpfr(a), gmpy2.mpfr(b))
+            assert abs(ORACLE.sub(want, gmpy2.mpfr(float(h)))) <= gmpy2.mpfr(float(r)), (a, b)
+            told += r <= abs(h) * 2.0**-40
+    assert told > 0.6 * x.size
+
+
+def test_powers_within_spreads() -> None:
+    rng = np.random.default_rng(6)
+    x, y = 2.0 ** rng.uniform(-30, 30, 2000), rng.standard_normal(2000) * 5
+    spreads = [np.abs(z) * 2.0 ** rng.uniform(-52, -12, 2000) for z in (x, y)]
+    value, radius = plain_pair("pow", x, y, *spreads) or ((), ())
+    told = radius < np.inf
+    assert told.mean() > 0.9
+    for i in np.flatnonzero(told).tolist():
+        for one, two in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+            a = ORACLE.add(gmpy2.mpfr(x[i]), gmpy2.mpfr(one * spreads[0][i]))
+            b = ORACLE.add(gmpy2.mpfr(y[i]), gmpy2.mpfr(two * spreads[1][i]))
+            assert abs(ORACLE.sub(ORACLE.pow(a, b), gmpy2.mpfr(value[i]))) <= gmpy2.mpfr(radius[i])

@@ -34,6 +34,7 @@ def printed(*command: str, cwd: Path | None = None, **environment: str | None) -
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

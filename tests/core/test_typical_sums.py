@@ -85,9 +85,17 @@ def test_products_in_index_order_stay_inside(form: str) -> None:
         assert result.covers(np.cumsum(terms, axis=-1, dtype=F32)[..., -1], "typical").all()
 
 
-def test_constant_terms_break_the_assumption() -> None:
-    """Roundings of a loop over one number repeat: its error is beyond typical, inside normal."""
-    x = np.full(1_000_000, F32(0.1))
+@pytest.mark.parametrize("kind", ["constant", "two values", "offset", "lost"])
+def test_terms_that_hardly_differ_break_the_assumption(kind: str) -> None:
+    """What their sum rounds off repeats: a loop's error is beyond typical, inside normal."""
+    rng = np.random.default_rng(15)
+    n = 1_000_000
+    x = {
+        "constant": np.full(n, 0.1),
+        "two values": rng.choice([0.1, 0.3], n),
+        "offset": 1000 + rng.random(n),
+        "lost": np.concatenate([[2.0**24], np.full(n - 1, 0.4)]),
+    }[kind].astype(F32)
     out = np.cumsum(x, dtype=F32)[-1:]
     result = er.sum(x[None], axis=1)
     assert result.covers(out).all()
@@ -115,7 +123,7 @@ def test_planted_faults_are_outside_and_what_they_are_called() -> None:
     with pytest.raises(AssertionError) as caught:
         er.assert_covers(dropped, result, standard="typical", rows=2)
     told = str(caught.value)
-    assert "0 wrong, 20 correct but worse, 0 normal" in told
+    assert "0 wrong, 20 correct but worse, 0 typical" in told
     assert "standard: typical" in told
     assert "error/typical" in told
     assert "any order" in told
@@ -126,7 +134,7 @@ def test_wrong_stays_what_no_order_gives() -> None:
     out = np.cumsum(x, axis=1, dtype=F32)[:, -1]
     out[1] += F32(0.75)
     out[2] *= F32(2)
-    with pytest.raises(AssertionError, match="1 wrong, 1 correct but worse, 2 normal"):
+    with pytest.raises(AssertionError, match="1 wrong, 1 correct but worse, 2 typical"):
         er.assert_covers(out, er.sum(x, axis=1), standard="typical")
 
 
