@@ -190,6 +190,8 @@ class FloatBounds(Layered):
         elif form is not None and (verb == "within" or verb in rules.ROUNDINGS):
             units, etas, *least = node.attrs if verb == "within" else rules.ROUNDINGS[verb]
             size = rules.at_least(ALGEBRA, size, *least)
+            if verb == "within" and node.operands[0].verb == "pair":
+                size = cleared(size, family("pair").bounds.fixed(self, node.operands[0], flat))
             error = rules.rounded_step(ALGEBRA, form, size, inherited, units, etas, self.flush)
             before = rules.before_last(ALGEBRA, form, size, inherited, units, etas, self.flush)
             if verb == "divide":
