@@ -247,7 +247,7 @@ def without_bound(bounds: list[Bound], error: Bracket) -> Bracket:
     """Return an error without a bound where an operand has none, whatever is made of it."""
     for bound in bounds:
         none = np.isinf(bound.error.low)
-        if np.any(none):
+        if none.any():
             error = either(none, Bracket(np.inf, np.inf), error)
     return error
 
