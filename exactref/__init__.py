@@ -2,8 +2,7 @@
 
 ``import exactref as er``; every operation is a function here, ``er.asarray`` makes arrays of any
 format, ``er.assert_covers`` checks an output, ``er.op`` marks a test for pytest. Names load on
-first
-use.
+first use.
 """
 
 from __future__ import annotations

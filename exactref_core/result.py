@@ -114,11 +114,10 @@ class Result:
     """An operation's exact result on the inputs of one call.
 
     ``rounded``, ``tolerance()``, ``normal()``, ``finite_range()`` and ``may_be()`` give arrays of
-    the
-    output's shape, or a mapping by output name where the operation has several outputs; r["name"]
-    is
-    a result for one of them. Nothing is evaluated before it is asked for. A result may be passed to
-    a further call, which takes its exact value, its range of stored values and its flags along.
+    the output's shape, or a mapping by output name where the operation has several outputs;
+    r["name"] is a result for one of them. Nothing is evaluated before it is asked for. A result may
+    be passed to a further call, which takes its exact value, its range of stored values and its
+    flags along.
     """
 
     __array_ufunc__ = None

@@ -37,7 +37,7 @@ __all__ = ["Apart", "Box", "boxes", "cells", "local_parts", "restrict", "run", "
 
 SAME = {*STEPS, *ELEMENTWISE, "admit", "restated"}
 # Each element is made of a row of the operands' last axis.
-REDUCTIONS = ("sum", "prod", "largest", "logsumexp", "deviations")
+REDUCTIONS = ("sum", "prod", "complex_prod", "largest", "logsumexp", "deviations")
 # Each row of the last axis is made of the same row of the operands.
 ROWS = ("weights", "log_weights", "less_mean", "prefix", "ties")
 # Each row is made of a row of the first operand and of a matrix, the second.

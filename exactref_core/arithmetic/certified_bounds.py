@@ -16,6 +16,7 @@ from exactref_core.arithmetic import (
     rules,
     states,
 )
+from exactref_core.arithmetic.algebraic_reading import signed
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite, number
 from exactref_core.arithmetic.certified_loads import constant, loaded
 from exactref_core.arithmetic.certified_prefixes import prefix_sums
@@ -137,9 +138,9 @@ class CertifiedBounds(Layered):
             branch = certified_sets.branch(self, node, flat)
             if branch is not None:
                 return self.bound(branch, flat)
-        values = [self.exact.value(x, flat) for x in node.operands]
+        values = [signed(self.exact, x, flat) for x in node.operands]
         bounds = [self.bound(x, flat) for x in node.operands]
-        result = self.exact.value(node, flat)
+        result = signed(self.exact, node, flat)
         if verb == "scaled":
             return self.score(node, flat, values, bounds)
         size = algebra.absolute(number(result)) if finite(result) else rational(0)
@@ -151,6 +152,8 @@ class CertifiedBounds(Layered):
         elif stores and form is not None:
             units, etas, *least = node.attrs if verb == "within" else rules.ROUNDINGS[verb]
             size = rules.at_least(algebra, size, *least)
+            if verb == "within" and self.fixed(node.operands[0], flat):
+                size = rational(0)
             error = rules.rounded_step(algebra, form, size, inherited, units, etas, self.flush)
             if verb != "divide" or not certified_sets.scales(values[1], bounds[1]):
                 before = rules.before_last(algebra, form, size, inherited, units, etas, self.flush)
@@ -165,6 +168,10 @@ class CertifiedBounds(Layered):
         if not sets & states.FINITE:
             error = inherited = rational(0)
         return ScalarBound(error, inherited, sets)
+
+    def fixed(self, node: Node, flat: int) -> bool:
+        """Whether a library has no choice but to return a value, if it is a number."""
+        return node.verb == "pair" and family("pair").certified_bounds.fixed(self, node, flat)
 
     def score(
         self, node: Node, flat: int, values: list[Scalar], bounds: list[ScalarBound]

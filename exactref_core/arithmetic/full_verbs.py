@@ -164,10 +164,8 @@ class FullVerbs(Verbs):
         """Return the principal square root.
 
         Complex, with t = sqrt((|a| + hypot(a, b)) / 2): the parts are t and |b| / (2t), in the
-        order
-        that the sign of a says, the imaginary one with the sign of b. hypot errs by 4u, the sum
-        by u
-        more, its root by 5u/2 + u, the quotient by 2u more: below 6u a part.
+        order that the sign of a says, the imaginary one with the sign of b. hypot errs by 4u, the
+        sum by u more, its root by 5u/2 + u, the quotient by 2u more: below 6u a part.
         """
         if not isinstance(x, Complex):
             return self.step("sqrt", x)

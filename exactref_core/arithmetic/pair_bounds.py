@@ -22,7 +22,7 @@ from exactref_core.exact.pairs import PairFunction
 if TYPE_CHECKING:
     from exactref_core.arithmetic.bounds import FloatBounds
 
-__all__ = ["bound"]
+__all__ = ["bound", "fixed"]
 
 
 def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
@@ -49,10 +49,33 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     for given in bounds:
         if given.unsure is not None:
             vague |= given.unsure
-    error = Bracket(least, most)
+    # What may be stored, if it is not known, may leave no bound, and may be nothing of that kind.
+    error = Bracket(np.where(vague, 0.0, least), most)
     if np.all(sets == states.FINITE) and not np.any(vague):
         return Bound(error, error)
     return Bound(error, error, sets, vague)
+
+
+def fixed(reading: FloatBounds, node: Node, flat: Indices | None) -> Any:
+    """Return where a library has no choice but to return the value, if it is a number."""
+    found: Any = False
+    for numbers in node.attrs.fixed:
+        here: Any = True
+        for source, number in zip(node.operands, numbers, strict=True):
+            if number == number:
+                value, given = reading.value(source, flat), reading.get(source, flat)
+                here = here & certainly(value, given, number)
+        found = found | here
+    return found
+
+
+def certainly(value: Approx, given: Bound, number: float) -> Any:
+    """Return where a number, or an infinity, is stored and nothing else."""
+    special = np.zeros(()) if value.special is None else value.special
+    exact = (np.asarray(value.spread) == 0) & (np.asarray(given.error.high) == 0)
+    sets = states.FINITE if given.states is None else given.states & ~np.uint8(states.STICKY)
+    is_it = np.where(special != 0, special, value.high) == number
+    return is_it & exact & (sets == int(states.of_values(number)))
 
 
 def operand(

@@ -1,8 +1,7 @@
 """The verbs an operation's definition is written in; calling them traces the graph.
 
 A value is a `Node` (real) or a `Complex` pair of nodes. Verbs are coarse: a dot product is one
-verb,
-since fused multiply-add, exact products and prefix sums live inside it.
+verb, since fused multiply-add, exact products and prefix sums live inside it.
 """
 
 from __future__ import annotations

@@ -103,9 +103,8 @@ def rounding_sums(
 ) -> Bracket | None:
     """Return the sum of the products' roundings; None where terms differ in what they round.
 
-    A product that is not zero errs by u |t| + eta/2 (and may be flushed); products of few bits
-    err by
-    nothing where all are multiples of eta.
+    A product that is not zero errs by u |t| + eta/2 (and may be flushed); products of few bits err
+    by nothing where all are multiples of eta.
     """
     count = nonzero_products(*operands)
     flushed = count * ALGEBRA.constant(form.smallest_normal) if flush else None

@@ -1,9 +1,8 @@
 """Scalar enclosures: exact rationals while they last, else MPFR intervals rounded outward.
 
 A *number* here is a ``gmpy2.mpq`` (exact) or an `Interval` (the real number lies between its ends).
-Every operation of `Arithmetic` returns a number that contains the exact result; two rationals
-give a
-rational wherever the operation is rational, so that ties and zeros are seen exactly. Precision
+Every operation of `Arithmetic` returns a number that contains the exact result; two rationals give
+a rational wherever the operation is rational, so that ties and zeros are seen exactly. Precision
 belongs to the `Arithmetic` object: no global gmpy2 context is read or written.
 """
 

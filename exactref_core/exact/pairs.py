@@ -89,7 +89,8 @@ class PairFunction:
 
     A correct library function errs by ``units`` * u of the value, and half as many smallest
     subnormals. ``library`` is NumPy's name of it. ``of_magnitudes``: the first argument is
-    never negative, and stored as +0 or a positive number.
+    never negative, and stored as +0 or a positive number. ``fixed``: pairs of arguments, NaN
+    standing for any, whose value a correct library returns as it is, by a standard.
     """
 
     name: str
@@ -97,6 +98,7 @@ class PairFunction:
     library: str
     units: int
     of_magnitudes: bool = False
+    fixed: tuple[tuple[float, float], ...] = ()
 
     @property
     def etas(self) -> int:

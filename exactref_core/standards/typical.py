@@ -19,7 +19,8 @@ class Typical(Normal):
 
         sum over v of d_v s_v product over the additions a after v of (1 + d_a).
 
-    Assume that the d_v are independent with mean 0, whatever the data. Taken from the root of the
+    Assume that the d_v are independent with mean 0. (They are not where terms differ by less than
+    the spacing of the numbers around their sum, as in long constant rows.) From the root of the
     tree on, each term then has mean 0 given those before, and a magnitude of at most
     u |s_v| (1+u)**(n-1): the sum is a martingale, and by the inequality of Azuma and Hoeffding
 

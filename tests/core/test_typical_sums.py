@@ -85,9 +85,17 @@ def test_products_in_index_order_stay_inside(form: str) -> None:
         assert result.covers(np.cumsum(terms, axis=-1, dtype=F32)[..., -1], "typical").all()
 
 
-def test_constant_terms_break_the_assumption() -> None:
-    """Roundings of a loop over one number repeat: its error is beyond typical, inside normal."""
-    x = np.full(1_000_000, F32(0.1))
+@pytest.mark.parametrize("kind", ["constant", "two values", "offset", "lost"])
+def test_terms_that_hardly_differ_break_the_assumption(kind: str) -> None:
+    """What their sum rounds off repeats: a loop's error is beyond typical, inside normal."""
+    rng = np.random.default_rng(15)
+    n = 100_000
+    x = {
+        "constant": np.full(n, 0.1),
+        "two values": rng.choice([0.1, 0.3], n),
+        "offset": 1000 + rng.random(n),
+        "lost": np.concatenate([[2.0**24], np.full(n - 1, 0.4)]),
+    }[kind].astype(F32)
     out = np.cumsum(x, dtype=F32)[-1:]
     result = er.sum(x[None], axis=1)
     assert result.covers(out).all()

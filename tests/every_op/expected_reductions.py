@@ -23,7 +23,16 @@ def rows_of(x: np.ndarray, axis: Any, keepdims: bool) -> tuple[tuple[int, ...], 
 
 def prod(unit: int, x: np.ndarray, axis: Any = None, keepdims: bool = False) -> Answer:
     shape, rows = rows_of(x, axis, keepdims)
+    if x.dtype.kind == "c":
+        found = [complex_product_of(scalars(row, unit), unit) for row in rows]
+        return shape, [[z[0] for z in found], [z[1] for z in found]]
     return shape, [[product_of(scalars(row, unit), unit) for row in rows]]
+
+
+def complex_product_of(row: list[Any], unit: int) -> tuple[Number, Number]:
+    """Both parts, multiplied in index order."""
+    real, imag = reduce(f.complex_times, row) if row else (1, 0)
+    return f.give(real, len(row) * unit), f.give(imag, len(row) * unit)
 
 
 def product_of(row: list[Any], unit: int) -> Number:

@@ -20,7 +20,6 @@ REAL_ONLY = {
     "rsqrt": 1,
     "relu": 1,
     "leaky_relu": 1,
-    "prod": 1,
     "var": 1,
     "std": 1,
     "cumulative_prod": 1,
