@@ -253,3 +253,23 @@ def test_gradients_of_flushed_bases_have_bounds() -> None:
     assert np.isfinite(np.asarray(result.tolerance(flush_to_zero=True))).all()
     zeros = F32([0.0, 0.0, 0.0])
     assert np.asarray(result.covers(zeros, flush_to_zero=True)).all()
+
+
+def test_exponents_less_one_of_negative_bases_may_change_their_parity() -> None:
+    """Beyond 2^24 a float32 exponent less 1 rounds to an even integer: the sign is not fixed."""
+    x2 = F32([2.0**24, 2.0**24 + 2, -(2.0**24) + 1, -(2.0**24), 2.0**25, -(2.0**30)])
+    x1 = F32([-1, -1, -1, -1, -1, -(1 - 2.0**-24)])
+    loose = np.asarray([False, True, False, True, True, True])
+    result = er.backward.pow(np.ones(6, F32), x1, x2)["grad_x1"]
+    less = np.asarray([int(y) - 1 for y in x2])
+    exact = np.asarray([-1.0 if n % 2 else 1.0 for n in less.tolist()]) * x2
+    exact = exact * np.exp(less * np.log(-x1.astype(float)))
+    assert np.allclose(result.rounded.values(), exact, rtol=1e-6)
+    with np.errstate(all="ignore"):
+        stored_less = x2 - F32(1)
+        kernel = x2 * np.power(x1, stored_less)
+    assert (np.sign(kernel) != np.sign(exact)).tolist() == loose.tolist()
+    assert np.asarray(result.covers(kernel)).all()
+    assert np.asarray(result.covers(-kernel)).tolist() == loose.tolist()
+    positive = er.backward.pow(np.ones(6, F32), -x1, x2)["grad_x1"]
+    assert not np.asarray(positive.covers(-np.asarray(positive.rounded))).any()
