@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import exactref as er
-from docs.examples.finding import Case, array, covered_by, finding, on_torch, tensor
+from docs.examples.finding import Case, array, covered_by, finding, on_autograd, on_torch, tensor
 
 
 @finding(
@@ -84,7 +84,7 @@ def torch_logsumexp_float16() -> Case:
     "`[0, 2]`",
     "-0.12451171875",
     "the logarithm of the sum is stored in 16 bits: 313 of 400 random calls; `x.float()` first is "
-    "right",
+    "right; `cross_entropy` too",
 )
 def torch_log_softmax_bfloat16() -> Case:
     return logarithm("log_softmax", [0, 2], "bfloat16", 1)
@@ -93,6 +93,55 @@ def torch_log_softmax_bfloat16() -> Case:
 @finding("`torch.log_softmax`, float16", "`[0, 2]`", "-0.1273193359375", "the same, 301 of 400")
 def torch_log_softmax_float16() -> Case:
     return logarithm("log_softmax", [0, 2], "float16", 1)
+
+
+def columns(value: float, dtype: str) -> Case:
+    """The softmax along the first of two axes."""
+    x = array([[0], [value]], dtype)
+    return Case(on_torch(lambda torch, x: torch.softmax(x, 0), x), er.softmax(x, axis=0))
+
+
+@finding(
+    "`torch.softmax(x, 0)`, bfloat16",
+    "`[[0], [1]]`",
+    "0.267578125",
+    "exponentials are stored in 16 bits along an axis that is not the last: one of five random "
+    "elements is outside, and none along the last",
+)
+def torch_softmax_of_columns_bfloat16() -> Case:
+    return columns(1, "bfloat16")
+
+
+@finding("`torch.softmax(x, 0)`, float16", "`[[0], [2]]`", "0.1192626953125", "the same")
+def torch_softmax_of_columns_float16() -> Case:
+    return columns(2, "float16")
+
+
+def loss(values: list[float], dtype: str) -> Case:
+    """The mean of a loss of one class."""
+    x, target = array([[value] for value in values], dtype), np.zeros(len(values), np.int64)
+    run = on_torch(lambda torch, x, t: torch.nn.functional.nll_loss(x, t), x, target)
+    return Case(run, er.nll_loss(x, target))
+
+
+@finding(
+    "`nll_loss` of torch, bfloat16",
+    "`[[1], [0], [0.466796875]]`, every target 0",
+    "-0.490234375",
+    "the sum is stored in 16 bits before it is divided",
+)
+def torch_nll_loss_bfloat16() -> Case:
+    return loss([1, 0, 0.466796875], "bfloat16")
+
+
+@finding(
+    "`nll_loss` of torch, float16",
+    "`[[1], [1], [-0.1519775390625]]`, every target 0",
+    "-0.61572265625",
+    "the same",
+)
+def torch_nll_loss_float16() -> Case:
+    return loss([1, 1, -0.1519775390625], "float16")
 
 
 def product(values: list[float], dtype: str) -> Case:
@@ -196,7 +245,7 @@ def torch_gelu_bfloat16_flushes() -> Case:
     "`gelu` of torch, bfloat16",
     "2^127, in an array of 2",
     "inf",
-    "from 2^127 on, where twice x overflows float32; single numbers are right",
+    "from 2^127 on, where twice x overflows float32; single numbers are right; float32 too",
 )
 def torch_gelu_bfloat16_overflows() -> Case:
     return gelus(2.0**127, "bfloat16")
@@ -221,13 +270,7 @@ def torch_gelu_float16() -> Case:
 )
 def torch_autograd_bfloat16() -> Case:
     x, g = array([3], "bfloat16"), array([1], "bfloat16")
-
-    def gradient(torch: Any, x: Any, g: Any) -> Any:
-        leaf = x.requires_grad_()
-        torch.tanh(leaf).backward(g)
-        return leaf.grad
-
-    return Case(on_torch(gradient, x, g), er.backward.tanh(g, x))
+    return Case(on_autograd(lambda torch, x: torch.tanh(x), g, x), er.backward.tanh(g, x))
 
 
 @finding(
