@@ -2,8 +2,7 @@
 
 ``import exactref as er``; every operation is a function here, ``er.asarray`` makes arrays of any
 format, ``er.assert_covers`` checks an output, ``er.op`` marks a test for pytest. Names load on
-first
-use.
+first use.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ HOMES = {
     "Rounding": "exactref_core.formats.rounding",
     "UndecidedError": "exactref_core.errors",
     "UnknownNameError": "exactref_core.errors",
+    "compute": "exactref_core.evaluate.compute",
     "define": "exactref_core.evaluate.definitions",
     "asarray": "exactref_core.adapters",
     "assert_covers": "exactref_core.failure",

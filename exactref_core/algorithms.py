@@ -23,15 +23,12 @@ class AttentionAlgorithm:
 
     ``weights``: the format that softmax weights are rounded to before they multiply the values;
     ``scores``: the one that scaled scores are rounded to; ``accumulator``: the one that dot
-    products
-    and sums are kept in. ``exp2`` says that exponentials are taken in base 2, which the
-    definition's
-    bounds cover as they are. An algorithm changes the bounds, never the exact value.
+    products and sums are kept in. ``exp2`` says that exponentials are taken in base 2, which the
+    definition's bounds cover as they are. An algorithm changes the bounds, never the exact value.
 
     The methods are those of a result, with the operation's arguments: ``covers(outputs, query, key,
     value, ...)`` answers by name for the outputs supplied (a mapping, a tuple in output order, or
-    one
-    array for the first output).
+    one array for the first output).
     """
 
     weights: str | None = None

@@ -1,6 +1,7 @@
 """Values kept in files from one run to the next, by a hash of everything they depend on.
 
-A file that is damaged, in whatever way, is as good as none: it begins with the digest of the rest.
+A file that is damaged, in whatever way, is as good as none: it begins with the digest of its name
+and the rest, so that the file of another key under this one's name is none either.
 Files are written under another name and moved into place, so that a reader never sees a part of one
 and writers at the same time do not disturb each other.
 """
@@ -55,7 +56,7 @@ class Cache:
         """Return what was saved under a key, or None."""
         path = self.path(key)
         try:
-            found = unpack(path.read_bytes())
+            found = unpack(path.read_bytes(), path.name)
         except OSError:
             found = None
         if found is None:
@@ -68,7 +69,7 @@ class Cache:
 
     def save(self, key: bytes, arrays: Arrays) -> None:
         """Keep arrays under a key, if they fit; a full disk is no error."""
-        data = pack(arrays)
+        data = pack(arrays, self.path(key).name)
         if len(data) > self.limit:
             return
         with suppress(OSError):
@@ -108,23 +109,31 @@ def fingerprint() -> bytes:
     return digest.digest()
 
 
-def pack(arrays: Arrays) -> bytes:
+def pack(arrays: Arrays, name: str) -> bytes:
     """Return arrays as bytes, the digest of the rest in front."""
     buffer = io.BytesIO()
     for array in arrays:
         np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
     body = buffer.getvalue()
-    return hashlib.blake2b(body, digest_size=DIGEST).digest() + body
+    return digest_of(name, body) + body
 
 
-def unpack(data: bytes) -> Arrays | None:
-    """Return the arrays in bytes, None where they are not what `pack` made."""
+def digest_of(name: str, body: bytes) -> bytes:
+    """Return the digest of a file."""
+    return hashlib.blake2b(name.encode() + body, digest_size=DIGEST).digest()
+
+
+def unpack(data: bytes, name: str) -> Arrays | None:
+    """Return the arrays in bytes, None where they are not what `pack` made for this name."""
     digest, body = data[:DIGEST], data[DIGEST:]
-    if hashlib.blake2b(body, digest_size=DIGEST).digest() != digest:
+    if digest_of(name, body) != digest:
         return None
     buffer, found = io.BytesIO(body), []
-    while buffer.tell() < len(body):
-        found.append(np.lib.format.read_array(buffer, allow_pickle=False))
+    try:
+        while buffer.tell() < len(body):
+            found.append(np.lib.format.read_array(buffer, allow_pickle=False))
+    except (ValueError, EOFError):  # objects, or what is no array
+        return None
     return found
 
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
-
-import numpy as np
 
 from exactref_core.array import Array
 from exactref_core.diagnosis.findings import Findings
 from exactref_core.environment import in_default_environment
 from exactref_core.errors import DTypeError, InputError
 from exactref_core.evaluate.blocks import Apart, Box, blocks
+from exactref_core.evaluate.executors import checked, outcomes
 from exactref_core.evaluate.outputs import PartsOutput
+from exactref_core.evaluate.parcels import OutputParcel, Rule, parcel_of, rule_parcel
 from exactref_core.evaluate.supplied import supplied
 from exactref_core.judgement import Judgement, Row, merged
 from exactref_core.picture import Canvas
 from exactref_core.registry import get_standard
 from exactref_core.result import Result
+from exactref_core.verdicts import Told, judge_one
 
 __all__ = ["Judgement", "Row", "judge"]
 
@@ -35,6 +37,7 @@ def judge(
     progress: Callable[[float], None] | None = None,
     picture: bool = False,
     findings: dict[str, Findings] | None = None,
+    executor: Any = None,
 ) -> tuple[Judgement, ...]:
     """Judge an output against a result, one `Judgement` for each output that is given.
 
@@ -43,7 +46,8 @@ def judge(
     only) or wrong. At most ``rows`` offenders are described, the worst first. A huge output is
     judged in blocks; ``progress`` is told the part of it that is done, after each. ``picture`` asks
     for a map of the verdicts and a histogram of error/tolerance too; ``findings`` is filled with
-    what is known of the failing elements, by output.
+    what is known of the failing elements, by output. With an ``executor``, as `compute` takes one,
+    blocks are judged there: the answer is the same, to the text.
     """
     if not isinstance(result, Result):
         raise DTypeError(
@@ -53,9 +57,11 @@ def judge(
     count: Any = rows
     if not isinstance(count, int) or count < 0:
         raise InputError(f"rows must be an int of at least 0, not {rows!r}")
+    if executor is not None:
+        checked(executor)
     terms = (standard, flush_to_zero, rows)
     return tuple(
-        judge_whole(array, result[name], name, terms, progress, picture, findings)
+        judge_whole(array, result[name], name, terms, progress, picture, findings, executor)
         for name, array in supplied(output, result).items()
     )
 
@@ -67,7 +73,8 @@ def judge_whole(
     terms: tuple[str, bool, int],
     progress: Callable[[float], None] | None,
     picture: bool,
-    findings: dict[str, Findings] | None = None,
+    findings: dict[str, Findings] | None,
+    executor: Any,
 ) -> Judgement:
     """Judge one output, in blocks where it is huge and its definition can be split."""
     reference = result.outputs[name]
@@ -78,12 +85,10 @@ def judge_whole(
     done = 0
     canvas, seen = watchers(reference, terms[0], picture, findings is not None)
     try:
-        for box, output in blocks(reference):
-            part = Array(actual.data[box], actual.format) if box else actual
-            one = judge_one(part, Result({name: output}), name, *terms, canvas, seen, box)
-            found.append(one.moved(tuple(side.start for side in box)))
-            done += output.size
-            if progress is not None and box:
+        for one in judged_blocks(actual, reference, name, terms, (canvas, seen), executor):
+            found.append(one)
+            done += math.prod(one.shape)
+            if progress is not None and (len(found) > 1 or done < reference.size):
                 progress(done / reference.size)
     except Apart:
         canvas, seen = watchers(reference, terms[0], picture, findings is not None)
@@ -92,6 +97,64 @@ def judge_whole(
         findings[name] = seen
     whole = merged(found, reference.shape, terms[-1])
     return whole if canvas is None else replace(whole, picture=canvas.picture())
+
+
+def judged_blocks(
+    actual: Array,
+    reference: PartsOutput,
+    name: str,
+    terms: tuple[str, bool, int],
+    told: tuple[Canvas | None, Findings | None],
+    executor: Any,
+) -> Iterator[Judgement]:
+    """Yield the judgements of an output's blocks, and tell the watchers of each."""
+    parts = (
+        (Array(actual.data[box], actual.format) if box else actual, output, box)
+        for box, output in blocks(reference)
+    )
+    first = list(islice(parts, 2))
+    if executor is None or len(first) < 2 or is_known(reference, *terms[:2]):
+        for part, output, box in chain(first, parts):
+            one = judge_one(part, Result({name: output}), name, *terms, *told, box)
+            yield one.moved(tuple(side.start for side in box))
+        return
+    rule, asked = rule_parcel(terms[0]), tuple(one is not None for one in told)
+    given = (
+        (parcel_of(output), part, name, rule, terms, asked, box)
+        for part, output, box in chain(first, parts)
+    )
+    for one, *words in outcomes(executor, judge_block, given, f"the check of {reference.op}"):
+        for watcher, calls in zip(told, words, strict=True):
+            for call in calls:
+                watcher.add(*call)  # type: ignore[union-attr]  # there are none without a watcher
+        yield one
+
+
+def is_known(reference: PartsOutput, standard: str, flush: bool) -> bool:
+    """Return whether the answers of an output are there, or are those of few elements."""
+    rule = get_standard(standard)
+    return reference.places is not None or all(
+        part.roundings is not None and part.knows_range(rule, flush) for part in reference.parts
+    )
+
+
+@in_default_environment
+def judge_block(
+    parcel: OutputParcel,
+    array: Array,
+    name: str,
+    rule: Rule,
+    terms: tuple[str, bool, int],
+    asked: tuple[bool, bool],
+    box: Box,
+) -> tuple[Judgement, Told, Told]:
+    """Return the judgement of a block, and what the watchers that are asked for are to be told."""
+    rule.standard()
+    picture, findings = Told(), Told()
+    result = Result({name: parcel.output()})
+    told = picture if asked[0] else None, findings if asked[1] else None
+    one = judge_one(array, result, name, *terms, *told, box)
+    return one.moved(tuple(side.start for side in box)), picture, findings
 
 
 def watchers(
@@ -106,142 +169,3 @@ def watchers(
     spacing = 2.0 ** (1 - form.precision) if form.precision else 0.0
     wrong_only = standard == "any_order"
     return canvas, Findings(reference.op, reference.shape, spacing, parts, wrong_only)
-
-
-def judge_one(
-    array: Any,
-    result: Result,
-    name: str,
-    standard: str,
-    flush: bool,
-    rows: int,
-    canvas: Canvas | None = None,
-    findings: Findings | None = None,
-    box: Box = (),
-) -> Judgement:
-    """Judge one output, or the block of it in a box, and tell the watchers."""
-    reference: Any = result.outputs[name]
-    actual = reference.check(array)
-    start = time.perf_counter()
-    inner = "normal" if standard == "any_order" else standard
-    normal = parts_of(result.covers(actual, inner, flush_to_zero=flush))
-    any_order = normal  # which covers all that its own standard, the wider one, is asked about
-    if not normal.all():
-        any_order = normal | parts_of(result.covers(actual, "any_order", flush_to_zero=flush))
-    rounded = split(result.rounded)
-    values = split(actual)
-    error = np.abs(distance(values, rounded))
-    # Of which 0 needs none.
-    tolerance = split(result.tolerance(standard, flush_to_zero=flush)) if np.any(error) else error
-    vacuous = reference.vacuous(standard, flush)
-    seconds = time.perf_counter() - start
-    worst: tuple[Row, ...] = ()
-    if not normal.all() and (rows > 0 or findings is not None):
-        ends = [split(result.tolerance(rule, flush_to_zero=flush)) for rule in (inner, "any_order")]
-        worst = describe(reference, values, rounded, error, normal, any_order, ends, rows)
-        if findings is not None:
-            findings.add(normal, any_order, (values, rounded, ends[1]), box)
-    wrong = int((~any_order).sum())
-    ratio = ratios(error, tolerance, any_order if standard == "any_order" else normal)
-    if canvas is not None:
-        canvas.add(normal, any_order, ratio, box)
-    return Judgement(
-        op=reference.op,
-        output=name,
-        dtype=reference.dtype,
-        shape=reference.shape,
-        standard=standard,
-        total=int(normal.size),
-        normal=int(normal.sum()),
-        worse=int((~normal).sum()) - wrong,
-        wrong=wrong,
-        worst_ratio=float(np.max(ratio, initial=0.0)),
-        rows=worst,
-        vacuous=vacuous,
-        seconds=seconds,
-    )
-
-
-def parts_of(verdicts: Array) -> Any:
-    """Return verdicts as a flat array."""
-    return np.asarray(verdicts.data).reshape(-1)
-
-
-def split(array: Array) -> Any:
-    """Return values as a flat array, complex ones as real and imaginary parts in turn."""
-    values = array.values()
-    if np.iscomplexobj(values):
-        values = np.stack([values.real, values.imag], axis=-1)
-    return values.reshape(-1)
-
-
-def distance(values: Any, rounded: Any) -> Any:
-    """Return values - rounded as float64; 0 where both are the same infinity or NaN."""
-    same = (values == rounded) | ((values != values) & (rounded != rounded))
-    with np.errstate(invalid="ignore", over="ignore"):
-        return np.where(same, 0.0, values.astype(np.float64) - rounded.astype(np.float64))
-
-
-def ratios(error: Any, tolerance: Any, covered: Any) -> Any:
-    """Return error / tolerance; where an infinity or NaN leaves none, 0 if covered, else inf."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = np.where(error == 0, 0.0, error / tolerance)
-    apart = np.isnan(found) | ~np.isfinite(error)
-    return np.where(apart, np.where(covered, 0.0, np.inf), found)
-
-
-def describe(
-    output: Any,
-    values: Any,
-    rounded: Any,
-    error: Any,
-    normal: Any,
-    any_order: Any,
-    ends: list[Any],
-    rows: int,
-) -> tuple[Row, ...]:
-    """Return rows for the worst offenders: wrong before worse, larger errors first.
-
-    ``ends`` are the tolerances under the inner standard and under "any_order".
-    """
-    offenders = np.flatnonzero(~normal)
-    shape = (*output.shape, 2) if output.dtype.startswith("complex") else output.shape
-    special = ~np.isfinite(error[offenders])
-    ratio = ratios(error, ends[0], False)[offenders]
-    # Where nothing is granted every ratio is inf: the relative error tells them apart.
-    with np.errstate(all="ignore"):
-        relative = np.nan_to_num(error[offenders] / np.abs(rounded[offenders]), nan=0.0)
-    order = np.lexsort((-relative, -ratio, ~special, any_order[offenders]))[:rows]
-    return tuple(
-        Row(
-            index=tuple(int(i) for i in np.unravel_index(flat, shape)),
-            output=number(values[flat]),
-            rounded=number(rounded[flat]),
-            error=number(error[flat]),
-            normal=number(ends[0][flat]),
-            any_order=number(ends[1][flat]),
-            verdict="correct but worse" if any_order[flat] else "wrong",
-            note=note(number(values[flat]), number(rounded[flat])),
-        )
-        for flat in offenders[order].tolist()
-    )
-
-
-def number(value: Any) -> float:
-    """Return a Python number."""
-    return value.item() if hasattr(value, "item") else value  # type: ignore[no-any-return]
-
-
-def note(output: float, rounded: float) -> str:
-    """Return what is wrong with an infinity or NaN, in words."""
-    finite = np.isfinite(output), np.isfinite(rounded)
-    if all(finite):
-        return ""
-    if finite[0]:
-        return f"{name_of(rounded)} required, missing"
-    return f"{name_of(output)} present, not allowed"
-
-
-def name_of(value: float) -> str:
-    """Return the name of an infinity or NaN."""
-    return "NaN" if value != value else f"{value:+}"

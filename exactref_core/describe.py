@@ -38,6 +38,7 @@ WORDS = {
     "logsumexp": "exponentials of scores less their maximum, their sum, its logarithm",
     "attend": "weights as softmax, products with the values and their sum",
     "prod": "each product",
+    "complex_prod": "each product",
     "deviations": "the mean, each deviation, each square, and their sum",
     "prefix": "each addition or product of a scan",
 }

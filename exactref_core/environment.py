@@ -4,6 +4,9 @@ A thread can be made to flush subnormal numbers to zero (torch.set_flush_denorma
 does loading a library that GCC before 13 linked with -ffast-math), or to round in another direction
 (fesetround). Every bound of the core is proven for IEEE 754's default, so evaluation takes the
 default for as long as it runs. C17, 7.6.4: fegetenv, fesetenv and FE_DFL_ENV.
+
+NumPy warns or raises at infinities and NaN, as the caller asked of it (numpy.seterr); to evaluation
+they are values like others, so that it takes no notice of them.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
+
+import numpy as np
 
 from exactref_core.errors import ExactRefError
 
@@ -43,10 +48,11 @@ def in_default_environment(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         __tracebackhide__ = True  # from a failing test's traceback, where pytest runs it
-        if is_default():
-            return function(*args, **kwargs)
-        with default_environment():
-            return function(*args, **kwargs)
+        with np.errstate(all="ignore"):
+            if is_default():
+                return function(*args, **kwargs)
+            with default_environment():
+                return function(*args, **kwargs)
 
     return run
 

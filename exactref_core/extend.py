@@ -20,6 +20,7 @@ from exactref_core.op import REQUIRED, Domain, Op
 from exactref_core.providers import ENTRY_POINT_GROUP, register, unregister
 from exactref_core.standards.any_order import AnyOrder
 from exactref_core.standards.normal import Normal
+from exactref_core.standards.typical import Typical
 
 __all__ = [
     "ENTRY_POINT_GROUP",
@@ -32,6 +33,7 @@ __all__ = [
     "Normal",
     "Op",
     "Provider",
+    "Typical",
     "register",
     "register_adapter",
     "register_format",

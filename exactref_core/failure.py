@@ -49,13 +49,15 @@ def assert_covers(
     standard: str = "normal",
     flush_to_zero: bool = False,
     rows: int = 10,
+    executor: Any = None,
 ) -> None:
     """Raise AssertionError with a table of the worst elements unless every element is covered.
 
     ``output`` is an array of any library; for several outputs a tuple in their order or a mapping
-    by name. ``standard`` is "normal" (default), "any_order", or another one's name; ``rows`` is the
-    length of the table. Below it stand where the elements lie, and which declared computation they
-    look like, where that can be said.
+    by name. ``standard`` is "normal" (default), "any_order", "typical", or another one's name;
+    ``rows`` is the length of the table. Below it stand where the elements lie, and which declared
+    computation they look like, where that can be said. With an ``executor``, as `compute` takes
+    one, blocks of a huge output are judged there.
     """
     __tracebackhide__ = True  # pytest shows the test's own line
     findings: dict[str, Findings] = {}
@@ -66,6 +68,7 @@ def assert_covers(
         flush_to_zero=flush_to_zero,
         rows=rows,
         findings=findings,
+        executor=executor,
     )
     failed = [one for one in judged if one.fails("fail")]
     if failed:

@@ -67,10 +67,9 @@ class Judgement:
 
     ``worst_ratio`` is the largest error/tolerance under ``standard``; ``vacuous`` counts elements
     whose tolerance reaches the sum of the magnitudes of their terms, so that the standard
-    guarantees
-    nothing; ``seconds`` is the time spent on the reference; ``picture`` is there if asked for.
-    ``where`` says where failing elements lie and ``looks_like`` which computation would give them,
-    of judgements that were explained.
+    guarantees nothing; ``seconds`` is the time spent on the reference; ``picture`` is there if
+    asked for. ``where`` says where failing elements lie and ``looks_like`` which computation would
+    give them, of judgements that were explained.
     """
 
     op: str
@@ -116,17 +115,21 @@ class Judgement:
         )
         return replace(self, rows=rows)
 
+    @property
+    def inner(self) -> str:
+        """The standard that an element which is correct but worse falls short of."""
+        return "normal" if self.standard == "any_order" else self.standard
+
     def headline(self) -> str:
         """Return the counts in one line."""
         name = self.op if self.output == "output" else f"{self.op}[{self.output!r}]"
-        counts = f"{self.wrong} wrong, {self.worse} correct but worse, {self.normal} normal"
+        counts = f"{self.wrong} wrong, {self.worse} correct but worse, {self.normal} {self.inner}"
         return f"{name} {self.dtype} {self.shape}: {counts}        standard: {self.standard}"
 
     def cells(self) -> list[tuple[str, ...]]:
         """Return the columns' headings, then the worst elements, as text."""
         digits = DIGITS.get(self.dtype, 17)
-        inner = "normal" if self.standard == "any_order" else self.standard
-        head = tuple(name.replace("normal", inner) for name in HEADINGS)
+        head = tuple(name.replace("normal", self.inner) for name in HEADINGS)
         return [head, *(row.cells(digits) for row in self.rows)]
 
     def table(self) -> str:
@@ -173,7 +176,9 @@ def merged(parts: list[Judgement], shape: tuple[int, ...], rows: int) -> Judgeme
     """Return one judgement of the blocks of an output of this shape."""
     if len(parts) == 1:
         return replace(parts[0], shape=shape)
-    worst = sorted((row for part in parts for row in part.rows), key=lambda row: row.rank)
+    worst = sorted(
+        (row for part in parts for row in part.rows), key=lambda row: (row.rank, row.index)
+    )
     sums = ("total", "normal", "worse", "wrong", "vacuous", "seconds")
     return replace(
         parts[0],

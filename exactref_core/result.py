@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from exactref_core.array import Array
+from exactref_core.enclosures import Enclosure, ExactNumber
 from exactref_core.errors import DTypeError, InputError, UnknownNameError
 
 __all__ = ["Enclosure", "Exact", "ExactNumber", "Named", "Output", "Result", "Traced"]
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class ExactNumber:
-    """An exact rational number."""
-
-    value: Fraction
-
-    def to_fraction(self) -> Fraction:
-        """Return the number as a Fraction."""
-        return self.value
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-
-@dataclass(frozen=True)
-class Enclosure:
-    """A certified enclosure: the exact value lies within ``radius`` of ``midpoint``."""
-
-    midpoint: ExactNumber
-    radius: Fraction
 
 
 def flag(name: str, value: Any) -> bool:
@@ -137,11 +114,10 @@ class Result:
     """An operation's exact result on the inputs of one call.
 
     ``rounded``, ``tolerance()``, ``normal()``, ``finite_range()`` and ``may_be()`` give arrays of
-    the
-    output's shape, or a mapping by output name where the operation has several outputs; r["name"]
-    is
-    a result for one of them. Nothing is evaluated before it is asked for. A result may be passed to
-    a further call, which takes its exact value, its range of stored values and its flags along.
+    the output's shape, or a mapping by output name where the operation has several outputs;
+    r["name"] is a result for one of them. Nothing is evaluated before it is asked for. A result may
+    be passed to a further call, which takes its exact value, its range of stored values and its
+    flags along.
     """
 
     __array_ufunc__ = None

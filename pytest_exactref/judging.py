@@ -38,6 +38,7 @@ class Terms:
     worse: str | None = None
     label: str | None = None
     flush_to_zero: bool | None = None
+    executor: Any = None
 
     def __post_init__(self) -> None:
         from exactref_core.registry import standards
@@ -51,6 +52,8 @@ class Terms:
             raise pytest.UsageError(f"label={self.label!r} is no string")
         if self.flush_to_zero not in (None, True, False):
             raise pytest.UsageError(f"flush_to_zero={self.flush_to_zero!r} is no bool")
+        if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
+            raise pytest.UsageError(f"executor={self.executor!r} has no submit()")
 
 
 @dataclass
@@ -117,7 +120,7 @@ def check(
         options = options._replace(flush_to_zero=terms.flush_to_zero)
     findings: dict[str, Findings] = {}
     with progress(run.terminal, _name(result)) as told:
-        judgements = _judge(output, result, standard, options, progress=told, findings=findings)
+        judgements = _judge(output, result, terms, options, progress=told, findings=findings)
     failed = [judgement for judgement in judgements if judgement.fails(worse)]
     label, drawn = terms.label or "", _is_drawn()
     records = [run.record(judgement, label, drawn) for judgement in judgements]
@@ -126,7 +129,7 @@ def check(
             records,
             judgements,
             result,
-            lambda outputs: _judge(outputs, result, standard, options, rows=0),
+            lambda outputs: _judge(outputs, result, terms, options, rows=0),
             lambda judgement: judgement.fails(worse),
         )
     for record, judgement in zip(records, judgements, strict=True):
@@ -156,7 +159,7 @@ def _name(result: Any) -> str:
 def _judge(
     output: Any,
     result: Any,
-    standard: str,
+    terms: Terms,
     options: Options,
     rows: int | None = None,
     progress: Callable[[float], None] | None = None,
@@ -172,12 +175,13 @@ def _judge(
         return judge(
             output,
             result,
-            standard=standard,
+            standard=terms.standard or options.standard,
             flush_to_zero=options.flush_to_zero,
             rows=rows,
             progress=progress,
             picture=picture,
             findings=findings,
+            executor=terms.executor,
         )
     except (DTypeError, InputError, UnknownNameError) as error:
         # The call is at fault: show it, without the depths of the core.

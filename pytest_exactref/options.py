@@ -62,14 +62,14 @@ _TABLE: Final[tuple[tuple[str, dict[str, Any], Any], ...]] = (
     ),
     (
         "exactref-standard",
-        {"metavar": "{normal,any_order}", "help": "default standard (default: normal)"},
+        {"metavar": "{normal,any_order,typical}", "help": "default standard (default: normal)"},
         "string",
     ),
     (
         "exactref-worse",
         {
             "choices": WORSE,
-            "help": "what correct but worse does under normal (default: fail)",
+            "help": "what correct but worse does, but under any_order (default: fail)",
         },
         "string",
     ),
@@ -212,7 +212,7 @@ def _number(found: dict[str, Any], key: str, least: int) -> int | None:
 
 
 def _standard(name: str) -> str:
-    if name in ("normal", "any_order"):
+    if name in ("normal", "any_order", "typical"):
         return name
     # Only an unusual name costs the import of the core.
     from exactref_core.registry import standards

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from pytest_exactref import hookspecs, options
-from pytest_exactref.fixtures import dtype_of_the_test, exactref
+from pytest_exactref.fixtures import dtype_of_the_test, exactref, exactref_executor
 
-__all__ = ["dtype_of_the_test", "exactref"]
+__all__ = ["dtype_of_the_test", "exactref", "exactref_executor"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -106,6 +106,28 @@ def numpy_complex_matmul() -> Case:
 
 
 @finding(
+    "`np.log1p`, complex64",
+    "0.0001",
+    "0.000100011595 + 0i",
+    "the modulus of 1 + z is rounded before its logarithm is taken; complex128 too",
+)
+def numpy_complex_log1p() -> Case:
+    z = complex_array([1e-4], [0])
+    return Case(lambda: np.log1p(z), er.log1p(z))
+
+
+@finding(
+    "`np.expm1`, complex64",
+    "inf",
+    "inf + nan i",
+    "e^x is multiplied by sin 0 where cexp has a table; `torch.expm1` too",
+)
+def numpy_complex_expm1() -> Case:
+    z = complex_array([INF], [0])
+    return Case(lambda: np.expm1(z), er.expm1(z))
+
+
+@finding(
     "`scipy.special.digamma`, float64",
     "-2 + 2^-30",
     "-1073741829.742097",

@@ -156,6 +156,28 @@ def torch_complex_acos() -> Case:
     return Case(on_torch(lambda torch, z: torch.acos(z), z), er.acos(z))
 
 
+@finding(
+    "`torch.log1p`, complex64",
+    "1e-30 + 1e-40i",
+    "nan + nan i",
+    "divides by a subnormal number through its reciprocal, which is infinite; complex128 too",
+)
+def torch_complex_log1p_divides() -> Case:
+    z = complex_array([1e-30], [1e-40])
+    return Case(on_torch(lambda torch, z: torch.log1p(z), z), er.log1p(z))
+
+
+@finding(
+    "`torch.log1p`, complex64",
+    "2^24 + i",
+    "16.635534 + 5.9604535e-08i",
+    "log(1 + z) is corrected by a quotient, whose imaginary part's rounding it multiplies",
+)
+def torch_complex_log1p() -> Case:
+    z = complex_array([2.0**24], [1])
+    return Case(on_torch(lambda torch, z: torch.log1p(z), z), er.log1p(z))
+
+
 def attention(dtype: str, q: Any, k: Any, v: Any, **declared: Any) -> Case:
     """Torch's flash kernel with one query of one feature."""
     arrays = [array(x, dtype).reshape(1, 1, -1, 1) for x in (q, k, v)]

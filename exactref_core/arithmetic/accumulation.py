@@ -10,12 +10,13 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.bound import ALGEBRA, Bound, Clip, magnitude
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.fast import stored_rows
-from exactref_core.arithmetic.graph import Indices, Node
+from exactref_core.arithmetic.graph import COUNTS, Indices, Node
 from exactref_core.arithmetic.overflow_rows import Rows
-from exactref_core.arithmetic.prefixes import PrefixSums
+from exactref_core.arithmetic.prefixes import PrefixSums, asks_norms
 from exactref_core.arithmetic.step_sets import threshold
 from exactref_core.arithmetic.terms import Terms, stored_terms
 from exactref_core.arithmetic.whole_products import product_sums
+from exactref_core.exact.prefix_norms import prefix_norms
 from exactref_core.exact.prefix_sums import magnitude_sums, prefix_sums
 from exactref_core.exact.products import magnitude_matmul
 from exactref_core.formats.format import Format
@@ -23,7 +24,7 @@ from exactref_core.formats.format import Format
 if TYPE_CHECKING:
     from exactref_core.arithmetic.bounds import FloatBounds
 
-__all__ = ["accumulate", "magnitudes"]
+__all__ = ["accumulate", "magnitudes", "sums_of"]
 
 GATHER = 1 << 20
 
@@ -44,7 +45,7 @@ def accumulate(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     for start in range(0, max(count, 1), size):
         with reading.scope():
             terms = stored_terms(reading, node, flat, slice(start, start + size))
-            parts.append(row_bounds(reading, form, terms))
+            parts.append(row_bounds(reading, form, terms, node.attrs == COUNTS))
     joined = parts[0] if len(parts) == 1 else join(parts)
     if flat is not None:
         return joined
@@ -84,8 +85,8 @@ def joined(clips: list[Clip]) -> Clip:
     return Clip((ends[0][0], ends[0][1]), (ends[1][0], ends[1][1]))
 
 
-def row_bounds(reading: FloatBounds, form: Format, terms: Terms) -> Bound:
-    """Return the bounds of the sums of rows of terms."""
+def row_bounds(reading: FloatBounds, form: Format, terms: Terms, counts: bool) -> Bound:
+    """Return the bounds of the sums of rows of terms; nothing rounds a sum that ``counts``."""
     n = terms.value.high.shape[-1]
     spread = terms.value.spread
     # Each prefix sum, and each magnitude, moves by at most the sum of the spreads.
@@ -97,7 +98,8 @@ def row_bounds(reading: FloatBounds, form: Format, terms: Terms) -> Bound:
         low, high = (np.broadcast_to(end, shape) for end in (terms.error.low, terms.error.high))
         none = np.isinf(low).any(axis=-1)
         carried = Bracket(np.where(none, np.inf, magnitude_sums(low)[0]), magnitude_sums(high)[1])
-    error = total_error(reading, form, n, sums, carried)
+    error = carried if counts else total_error(reading, form, n, sums, carried)
+    error = Bracket(0.0, 0.0) if error is None else error
     count = terms.value.high.shape[:-1]
     error = Bracket(*(np.broadcast_to(end, count) for end in (error.low, error.high)))
     sets, unsure = row_sets(reading, form, sums.magnitudes, carried, terms)
@@ -115,16 +117,20 @@ def sums_of(reading: FloatBounds, rows: Any, extra: Any = 0.0) -> PrefixSums:
         return PrefixSums(moved(magnitude_sums(rows), extra))
     sums = prefix_sums(rows)
     shift = 2 * n * np.asarray(extra)
+    norms = []
+    if asks_norms(reading.standard, n):
+        # Of n sums of which each moves by that of the spreads, or by twice it.
+        further = 2 * n**0.5 * np.asarray(extra) * (1 + 2.0**-20)
+        norms = [moved(ends, further) for ends in vars(prefix_norms(rows)).values()]
     return PrefixSums(
-        moved(sums.magnitudes, extra), moved(sums.running, shift), moved(sums.blocks, shift)
+        moved(sums.magnitudes, extra), moved(sums.running, shift), moved(sums.blocks, shift), *norms
     )
 
 
 def whole_dot(reading: FloatBounds, node: Node) -> Bound | None:
     """Return the bounds of whole products of exact finite operands; None where they are not."""
     form = node.compute
-    scan = reading.standard.prefixes and reading.precise
-    found = product_sums(reading, node, scan)
+    found = product_sums(reading, node)
     if found is None or form is None:
         return None
     sums, carried = found

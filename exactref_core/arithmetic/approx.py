@@ -25,10 +25,8 @@ class Approx:
 
     ``low`` and ``radius`` are None where they are 0 everywhere; a radius of inf says nothing. Where
     the exact value is an infinity or NaN (IEEE rules on exact values), ``special`` holds it and
-    high
-    is 0; ``special`` is 0 at the finite elements, and None where all are finite. ``short``: the
-    values
-    have at most 26 significant bits and exponents from -500 to 500.
+    high is 0; ``special`` is 0 at the finite elements, and None where all are finite. ``short``:
+    the values have at most 26 significant bits and exponents from -500 to 500.
     """
 
     high: Floats

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from exactref_core.arithmetic import rules, softmax_rules
+from exactref_core.arithmetic.accumulation import sums_of
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound, Clip, magnitude
 from exactref_core.arithmetic.brackets import Bracket
@@ -17,7 +18,6 @@ from exactref_core.arithmetic.prefixes import PrefixSums
 from exactref_core.arithmetic.softmax_caps import cap_of
 from exactref_core.arithmetic.softmax_fast import guarded
 from exactref_core.exact.double_double import Floats
-from exactref_core.exact.prefix_sums import magnitude_sums, prefix_sums
 from exactref_core.formats.format import Format
 
 if TYPE_CHECKING:
@@ -95,17 +95,7 @@ def signed_prefixes(
     terms = product_of(None, weights, Approx(values.high, values.low, values.radius))
     extra = np.asarray(np.broadcast_to(terms.spread, terms.high.shape)).sum(axis=-1)
     extra = extra * (1 + 2.0**-20)
-
-    def moved(ends: Any, shift: Any) -> Bracket:
-        return Bracket(np.maximum(ends[0] - shift, 0.0), ends[1] + shift)
-
-    if not (reading.standard.prefixes and reading.precise):
-        return PrefixSums(moved(magnitude_sums(terms.high), extra))
-    sums = prefix_sums(terms.high)
-    shift = 2 * terms.high.shape[-1] * extra
-    return PrefixSums(
-        moved(sums.magnitudes, extra), moved(sums.running, shift), moved(sums.blocks, shift)
-    )
+    return sums_of(reading, terms.high, extra)
 
 
 def extremes(values: Approx, moved: Bracket, keep: Any) -> tuple[Extremes, Extremes]:
@@ -137,11 +127,14 @@ def value_ends(values: Approx, moved: Bracket) -> tuple[Extremes, Extremes]:
 def clip_of(row: RowBounds, outer: Extremes, inner: Extremes, stored: Format | None) -> Clip:
     """Return what means of values between two extremes never leave: widened by what roundings and
     underflows add."""
+    from exactref_core.arithmetic.softmax_bounds import ALGEBRA
+
     flush, rescales = row.reading.flush, row.reading.standard.rescales(row.n)
     cap = cap_of(row.form, row.sum_form, stored, row.n, rescales, flush)
-    share, lost = float(cap.share), float(cap.lost)
+    known = ALGEBRA.constant(cap.share), ALGEBRA.constant(cap.lost)
 
     def ends(values: Extremes, further: float) -> list[Any]:
+        share, lost = (part.high if further > 0 else part.low for part in known)
         top = np.maximum(-values[0], values[1])
         found = []
         for side, value in zip((-1.0, 1.0), values, strict=True):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactref_core.arithmetic import rules
+from exactref_core.arithmetic.accumulation import sums_of
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.attend_bounds import (
     Extremes,
@@ -27,10 +28,9 @@ from exactref_core.arithmetic.attend_bounds import (
 from exactref_core.arithmetic.bound import Bound, magnitude
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.graph import Indices, Node
-from exactref_core.arithmetic.prefixes import PrefixSums
+from exactref_core.arithmetic.prefixes import PrefixSums, asks_norms
 from exactref_core.arithmetic.softmax_bounds import ALGEBRA, TERMS, RowBounds, settled
 from exactref_core.arithmetic.whole_products import SEEN, times
-from exactref_core.exact.prefix_sums import prefix_sums
 from exactref_core.exact.products import magnitude_matmul
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def block_of_means(reading: FloatBounds, node: Node, places: Indices, block: Val
     carried = term_errors(reading, row, (weights, errors), keep, block, sizes)
     sums = PrefixSums(sizes)
     if reading.standard.prefixes and reading.precise:
-        sums = walked(row, weights, block, sizes)
+        sums = walked(reading, row, weights, block, sizes)
     size = magnitude(reading.fast.at(node, (places[:, None] * d + np.arange(d)).reshape(-1)))
     flat_sums = PrefixSums(*(None if b is None else b.map(np.ravel) for b in vars(sums).values()))
     total = summed_and_rescaled(row, flat_sums, carried.map(np.ravel), size)
@@ -149,7 +149,9 @@ def term_errors(
     return found + Bracket(*ends) * ALGEBRA.constant(lost)
 
 
-def walked(row: RowBounds, weights: Bracket, block: Values, sizes: Bracket) -> PrefixSums:
+def walked(
+    reading: FloatBounds, row: RowBounds, weights: Bracket, block: Values, sizes: Bracket
+) -> PrefixSums:
     """Return the sums over prefixes of the exact terms w_i v_i, element by element."""
     found = row.found
     total = np.where(found.empty, 1.0, found.total.high)[:, None]
@@ -163,18 +165,18 @@ def walked(row: RowBounds, weights: Bracket, block: Values, sizes: Bracket) -> P
         extra = extra + magnitude_matmul(weights.high, spread)[1]
     columns = np.swapaxes(values, -1, -2)
     shape = sizes.high.shape
-    parts: list[Any] = [np.zeros((2, *shape)) for _ in range(2)]
+    n = values.shape[-2]
+    parts = [np.zeros((2, *shape)) for _ in range(5 if asks_norms(reading.standard, n) else 2)]
     height = max(1, TERMS // max(columns[0].size, 1))
     for batch in range(shape[0]):
         for start in range(0, shape[1], height):
             some = slice(start, start + height)
             terms = middle[batch, some, None, :] * columns[batch][None]
-            sums = prefix_sums(terms.reshape(-1, terms.shape[-1]))
-            for part, pair in zip(parts, (sums.running, sums.blocks), strict=True):
-                part[:, batch, some] = [end.reshape(terms.shape[:-1]) for end in pair]
-    shift = 2 * values.shape[-2] * extra
-    running, blocks_ = (Bracket(np.maximum(low - shift, 0.0), high + shift) for low, high in parts)
-    return PrefixSums(sizes, running, blocks_)
+            sums = sums_of(reading, terms.reshape(-1, n), extra[batch, some].reshape(-1))
+            asked = [bracket for bracket in vars(sums).values() if bracket is not None]
+            for part, bracket in zip(parts, asked[1:], strict=True):
+                part[:, batch, some] = [end.reshape(terms.shape[:-1]) for end in ends_of(bracket)]
+    return PrefixSums(sizes, *(Bracket(low, high) for low, high in parts))
 
 
 def ends_of(bracket: Bracket) -> tuple[Any, Any]:

@@ -190,6 +190,8 @@ class FloatBounds(Layered):
         elif form is not None and (verb == "within" or verb in rules.ROUNDINGS):
             units, etas, *least = node.attrs if verb == "within" else rules.ROUNDINGS[verb]
             size = rules.at_least(ALGEBRA, size, *least)
+            if verb == "within" and node.operands[0].verb == "pair":
+                size = cleared(size, family("pair").bounds.fixed(self, node.operands[0], flat))
             error = rules.rounded_step(ALGEBRA, form, size, inherited, units, etas, self.flush)
             before = rules.before_last(ALGEBRA, form, size, inherited, units, etas, self.flush)
             if verb == "divide":
@@ -245,7 +247,7 @@ def without_bound(bounds: list[Bound], error: Bracket) -> Bracket:
     """Return an error without a bound where an operand has none, whatever is made of it."""
     for bound in bounds:
         none = np.isinf(bound.error.low)
-        if np.any(none):
+        if none.any():
             error = either(none, Bracket(np.inf, np.inf), error)
     return error
 

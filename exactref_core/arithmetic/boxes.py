@@ -1,33 +1,42 @@
 """Graphs of a part of an output alone: what a huge array's blocks are evaluated from.
 
-A box takes one index of each of the first axes and a range of the next: a contiguous run of
-elements in row-major order. A graph is restricted to a box from its output down to the inputs, as
-far as each step keeps the boxed axes where they are; `Apart` says that one does not.
+A box has a range of each of the first axes and all of the others. A graph is restricted to a box
+from its output down to the inputs, as far as each step keeps the boxed axes apart; `Apart` says
+that one does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from exactref_core.arithmetic.boxed_views import (
+    Apart,
+    Box,
+    permutation,
+    permuted,
+    reshaped,
+    strides_in,
+    trimmed,
+)
 from exactref_core.arithmetic.families import ELEMENTWISE
 from exactref_core.arithmetic.fast_choices import STEPS
-from exactref_core.arithmetic.graph import Leaf, Node, View, defined
+from exactref_core.arithmetic.graph import Leaf, Node, defined
+from exactref_core.arithmetic.matexp_verbs import Exponentials
 from exactref_core.arithmetic.pick_verbs import Pick
 from exactref_core.arithmetic.reduction_verbs import Scan
+from exactref_core.arithmetic.views import reshaping, strided
 
 __all__ = ["Apart", "Box", "boxes", "cells", "local_parts", "restrict", "run"]
 
-Box: TypeAlias = tuple[slice, ...]
-
-SAME = {*STEPS, *ELEMENTWISE, "admit"}
+SAME = {*STEPS, *ELEMENTWISE, "admit", "restated"}
 # Each element is made of a row of the operands' last axis.
-REDUCTIONS = ("sum", "prod", "largest", "logsumexp", "deviations")
+REDUCTIONS = ("sum", "prod", "complex_prod", "largest", "logsumexp", "deviations")
 # Each row of the last axis is made of the same row of the operands.
 ROWS = ("weights", "log_weights", "less_mean", "prefix", "ties")
 # Each row is made of a row of the first operand and of a matrix, the second.
@@ -36,10 +45,6 @@ PRODUCTS = ("dot", "paired_dot", "attend")
 
 # Steps that cost no more in parts: each element has its own terms.
 LOCAL = {*SAME, *REDUCTIONS, *ROWS, "load", "constant", "view", "pick"}
-
-
-class Apart(Exception):
-    """A step of a graph does not keep the axes of a box."""
 
 
 def cells(node: Node) -> int:
@@ -154,6 +159,8 @@ class Restriction:
             attrs = picked(node, box)
         elif node.verb == "prefix":
             attrs = Scan(attrs.verb)
+        elif node.verb == "matexp":
+            attrs = Exponentials(attrs.part)
         elif node.verb in ("weights", "log_weights", "logsumexp", "attend"):
             attrs = replace(attrs, keep=cut(attrs.keep, box), finite=cut(attrs.finite, box))
         parts = tuple(self.of(x, side) for x, side in zip(node.operands, sides, strict=True))
@@ -172,6 +179,11 @@ class Restriction:
             return [box] * len(node.operands)
         if verb in PRODUCTS and len(box) < axes:
             return [box, box[: axes - 2]]
+        if verb == "dot":
+            whole = slice(0, node.operands[1].shape[-2])
+            return [box[:-1], (*box[:-2], whole, box[-1])]
+        if verb == "matexp" and len(box) < axes - 1:
+            return [box] * len(node.operands)
         raise Apart
 
     def view(self, node: Node, box: Box, shape: tuple[int, ...]) -> Node:
@@ -183,29 +195,67 @@ class Restriction:
         (source,), view = node.operands, node.attrs
         if view.reshape:
             part = self.of(source, reshaped(node.shape, source.shape, box))
-            moved = View(reshaper(shape), part.shape, shape, reshape=True)
+            moved = reshaping(part.shape, shape)
         else:
-            inner, strides = strided(view, box)
-            part = self.of(source, inner)
-            moved = Strided(reshaper(shape), part.shape, shape, strides=strides)
+            order = permutation(view)
+            if order is None:
+                inner, strides = strides_in(view, box)
+            else:
+                inner, strides = permuted(source.shape, order, box)
+            part = self.of(source, trimmed(source.shape, inner))
+            moved = strided(part.shape, shape, 0, strides)
         return Node("view", (part,), shape, moved)
 
 
 def picked(node: Node, box: Box) -> Pick:
-    """Return the choice in a box among elements of the operands in the same box, or `Apart`."""
+    """Return the choice in a box among elements of the operands in theirs, or `Apart`."""
+    pick, sides = node.attrs, [within(x, node, box) for x in node.operands]
+    shapes = [node.shape, *(x.shape for x in node.operands)]
+    if not all(map(is_run, shapes, [box, *sides])):
+        which, source = (x.reshape(node.shape)[box].reshape(-1) for x in (pick.which, pick.source))
+        return Pick(which, moved(node, sides, which, source))
     start, count = run(node.shape, box)
-    part = slice(start, start + count)
-    which, source = node.attrs.which[part], node.attrs.source[part]
-    runs = np.asarray([run(x.shape, within(x, node, box)) for x in node.operands])
-    moved = source - runs[which, 0]
-    if np.any((moved < 0) | (moved >= runs[which, 1])):
+    which, source = pick.which[start : start + count], pick.source[start : start + count]
+    runs = np.asarray([run(x.shape, side) for x, side in zip(node.operands, sides, strict=True)])
+    inside = source - runs[which, 0]
+    if np.any((inside < 0) | (inside >= runs[which, 1])):
         raise Apart
-    return Pick(which, moved)
+    return Pick(which, inside)
+
+
+def moved(node: Node, sides: list[Box], which: Any, source: Any) -> npt.NDArray[np.intp]:
+    """Return where picked elements are in the operands' boxes, or `Apart`."""
+    found = np.zeros(source.shape, np.intp)
+    for place, (operand, side) in enumerate(zip(node.operands, sides, strict=True)):
+        chosen = which == place
+        index = np.unravel_index(source[chosen], operand.shape)
+        shape = [one.stop - one.start for one in side] + [*operand.shape[len(side) :]]
+        first = [one.start for one in side] + [0] * (len(shape) - len(side))
+        inside = [i - start for i, start in zip(index, first, strict=True)]
+        if any(np.any((i < 0) | (i >= n)) for i, n in zip(inside, shape, strict=True)):
+            raise Apart
+        found[chosen] = np.ravel_multi_index(inside, shape) if shape else 0
+    return found
 
 
 def within(operand: Node, node: Node, box: Box) -> Box:
     """Return the box of an operand that has the boxed axes too; all of another one."""
-    return box if operand.shape[: len(box)] == node.shape[: len(box)] else ()
+    if len(operand.shape) < len(box):
+        return ()
+    sides = []
+    for side, mine, theirs in zip(box, node.shape, operand.shape, strict=False):
+        if mine != theirs and side != slice(0, mine):
+            return ()
+        sides.append(side if mine == theirs else slice(0, theirs))
+    return trimmed(operand.shape, tuple(sides))
+
+
+def is_run(shape: tuple[int, ...], box: Box) -> bool:
+    """Return whether the elements of a box follow one another in row-major order."""
+    long = [axis for axis, side in enumerate(box) if side.stop - side.start > 1]
+    return not long or all(
+        box[axis] == slice(0, shape[axis]) for axis in range(long[0] + 1, len(box))
+    )
 
 
 def run(shape: tuple[int, ...], box: Box) -> tuple[int, int]:
@@ -234,64 +284,3 @@ def stored(node: Node) -> npt.NDArray[Any]:
         return data
     view: npt.NDArray[Any] = node.attrs.apply(stored(node.operands[0]))
     return view
-
-
-def reshaped(target: tuple[int, ...], source: tuple[int, ...], box: Box) -> Box:
-    """Return the box of a reshape's operand: the boxed axes have to be the same ones."""
-    if target[: len(box)] != source[: len(box)]:
-        raise Apart
-    return box
-
-
-def strided(view: View, box: Box) -> tuple[Box, tuple[int, ...]]:
-    """Return the box of a strided view's operand, and the view's strides over that part.
-
-    Every boxed axis is the operand's axis of the same place, or one that repeats it.
-    """
-    offset, strides = view.layout
-    inner: list[slice] = []
-    for axis, side in enumerate(box):
-        extent = view.source[axis] if axis < len(view.source) else 0
-        step = prod(view.source[axis + 1 :])
-        if strides[axis] == step and extent == view.target[axis]:
-            inner.append(side)
-        elif strides[axis] == 0 and extent == 1:
-            inner.append(slice(0, 1))
-        elif any(strides[axis : len(box)]):
-            raise Apart
-        else:
-            break
-    rest = range(len(box), len(view.target))
-    reach = sum((view.target[axis] - 1) * strides[axis] for axis in rest)
-    below = prod(view.source[len(inner) :])
-    if offset or min((strides[axis] for axis in rest), default=0) < 0 or reach >= below:
-        raise Apart
-    part = (*(side.stop - side.start for side in inner), *view.source[len(inner) :])
-    boxed = [
-        prod(part[axis + 1 :]) if axis < len(inner) and strides[axis] else 0
-        for axis in range(len(box))
-    ]
-    return tuple(inner), (*boxed, *strides[len(box) :])
-
-
-def reshaper(shape: tuple[int, ...]) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:
-    """Return the function of a reshape."""
-    return lambda array: array.reshape(shape)
-
-
-@dataclass(frozen=True, eq=False)
-class Strided(View):
-    """A view of a row-major operand by strides, counted in elements."""
-
-    strides: tuple[int, ...] = ()
-
-    def apply(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the view of a whole operand."""
-        whole = array if array.flags.c_contiguous else array.copy("C")
-        steps = tuple(step * whole.itemsize for step in self.strides)
-        return np.lib.stride_tricks.as_strided(whole, self.target, steps, writeable=False)
-
-    @property
-    def layout(self) -> tuple[int, tuple[int, ...]]:
-        """Offset and strides."""
-        return 0, self.strides

@@ -1,9 +1,8 @@
 """Brackets of nonnegative real numbers in float64 arrays, rounded outward.
 
 The same interface as `exactref_core.exact.interval.Arithmetic`, so that a rule for an error bound
-is
-written once and read as arrays (here) or as one certified number (there). An upper end of inf says
-that nothing is known; both ends inf that the quantity has no bound.
+is written once and read as arrays (here) or as one certified number (there). An upper end of inf
+says that nothing is known; both ends inf that the quantity has no bound.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def kept(result: Ends, *factors: Ends) -> Ends:
 
     Only what had no bound before (a factor of inf) has none after.
     """
-    if not np.any(np.isinf(result)):
+    if not np.isinf(result).any():
         return result
     bounded: Any = True
     for factor in factors:
@@ -57,8 +56,10 @@ def kept(result: Ends, *factors: Ends) -> Ends:
 
 def plain(low: Ends, high: Ends) -> bool:
     """Return whether no result underflowed, vanished or left the range: a factor then suffices."""
-    least, most = np.min(low, initial=np.inf), np.max(high, initial=0.0)
-    return bool(least >= SMALL and most < np.inf)
+    if isinstance(low, float):
+        return low >= SMALL and bool(high < np.inf)
+    # The methods: np.min and np.max cost as much again as what small arrays take here.
+    return bool(low.min(initial=np.inf) >= SMALL and high.max(initial=0.0) < np.inf)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -108,12 +109,28 @@ def bracket(value: Bracket | int) -> Bracket:
 
 
 @lru_cache(maxsize=4096)
-def outward(value: Fraction) -> Bracket:
+def outward(numerator: int, denominator: int) -> Bracket:
     """Return a constant's bracket; exact where float64 holds it."""
-    near = float(value)
-    if Fraction(near) == value:
+    value = Fraction(numerator, denominator)
+    return around(value, value)
+
+
+def around(low: Any, high: Any) -> Bracket:
+    """Return the bracket of nonnegative rationals, of which no upper end is known beyond LARGEST.
+
+    Exact where they are one number that float64 holds.
+    """
+    if high > LARGEST:
+        return Bracket(below(low), np.inf)
+    near = float(high)
+    if low == high == near:
         return Bracket(near, near)
-    return Bracket(float(np.nextafter(near, 0.0)), float(np.nextafter(near, np.inf)))
+    return Bracket(below(low), float(np.nextafter(near, np.inf)))
+
+
+def below(value: Any) -> float:
+    """Return a float64 number below a nonnegative rational."""
+    return float(np.nextafter(float(value), 0.0)) if value < LARGEST else LARGEST
 
 
 @lru_cache(maxsize=4096)
@@ -121,11 +138,7 @@ def powers(unit: Fraction, exponent: int, minus_one: bool) -> Bracket:
     """Return the bracket of (1 + unit)**exponent, less one where asked."""
     arithmetic = Arithmetic(POWER_PRECISION)
     power = arithmetic.power_minus_one if minus_one else arithmetic.power
-    low, high = arithmetic.bounds(power(unit, exponent))
-    ends = [float(np.nextafter(float(low), 0.0)), float(np.nextafter(float(high), np.inf))]
-    if low == high and float(low) == low:
-        ends = [float(low), float(low)]
-    return Bracket(*ends)
+    return around(*arithmetic.bounds(power(unit, exponent)))
 
 
 class FloatAlgebra:
@@ -133,7 +146,7 @@ class FloatAlgebra:
 
     def constant(self, value: int | Fraction) -> Bracket:
         """Return an exact constant's bracket."""
-        return outward(Fraction(value))
+        return outward(value.numerator, value.denominator)
 
     def power(self, unit: Fraction, exponent: int) -> Bracket:
         """Return (1 + unit)**exponent."""

@@ -32,6 +32,7 @@ class CertifiedReading(Layered):
         self.arithmetic = ScalarAlgebra(precision)
         self.memo: dict[tuple[Node, int], Scalar] = {}
         self.rows: dict[Any, Any] = {}  # rows of scores that several elements share
+        self.algebraic: dict[Any, Any] = {}  # algebraic readings by their cuts
 
     def value(self, node: Node, flat: int) -> Scalar:
         """Return one exact value; `Unsure` where this precision cannot tell a case."""
@@ -55,7 +56,7 @@ class CertifiedReading(Layered):
             source, which = divmod(flat, len(node.operands))
             return self.value(node.operands[which], source)
         if verb in FIRST:
-            return self.value(node.operands[0], flat)
+            return self.value(node.operands[verb == "restated"], flat)
         if verb in ("sum", "dot", "paired_dot"):
             return self.total(self.terms(node, flat))
         if verb in FAMILIES:

@@ -16,11 +16,12 @@ from exactref_core.arithmetic import (
     rules,
     states,
 )
+from exactref_core.arithmetic.algebraic_reading import signed
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite, number
 from exactref_core.arithmetic.certified_loads import constant, loaded
 from exactref_core.arithmetic.certified_prefixes import prefix_sums
 from exactref_core.arithmetic.families import FAMILIES, family
-from exactref_core.arithmetic.graph import GROWS, Node, dot_terms, sum_terms
+from exactref_core.arithmetic.graph import COUNTS, GROWS, Node, dot_terms, sum_terms
 from exactref_core.arithmetic.scalar_bound import ScalarBound, ScalarTerm
 from exactref_core.arithmetic.step_sets import ANY_SIDE, overflow_sides
 from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
@@ -137,9 +138,9 @@ class CertifiedBounds(Layered):
             branch = certified_sets.branch(self, node, flat)
             if branch is not None:
                 return self.bound(branch, flat)
-        values = [self.exact.value(x, flat) for x in node.operands]
+        values = [signed(self.exact, x, flat) for x in node.operands]
         bounds = [self.bound(x, flat) for x in node.operands]
-        result = self.exact.value(node, flat)
+        result = signed(self.exact, node, flat)
         if verb == "scaled":
             return self.score(node, flat, values, bounds)
         size = algebra.absolute(number(result)) if finite(result) else rational(0)
@@ -151,6 +152,8 @@ class CertifiedBounds(Layered):
         elif stores and form is not None:
             units, etas, *least = node.attrs if verb == "within" else rules.ROUNDINGS[verb]
             size = rules.at_least(algebra, size, *least)
+            if verb == "within" and self.fixed(node.operands[0], flat):
+                size = rational(0)
             error = rules.rounded_step(algebra, form, size, inherited, units, etas, self.flush)
             if verb != "divide" or not certified_sets.scales(values[1], bounds[1]):
                 before = rules.before_last(algebra, form, size, inherited, units, etas, self.flush)
@@ -165,6 +168,10 @@ class CertifiedBounds(Layered):
         if not sets & states.FINITE:
             error = inherited = rational(0)
         return ScalarBound(error, inherited, sets)
+
+    def fixed(self, node: Node, flat: int) -> bool:
+        """Whether a library has no choice but to return a value, if it is a number."""
+        return node.verb == "pair" and family("pair").certified_bounds.fixed(self, node, flat)
 
     def score(
         self, node: Node, flat: int, values: list[Scalar], bounds: list[ScalarBound]
@@ -261,10 +268,11 @@ class CertifiedBounds(Layered):
             return ScalarBound(rational(0), rational(0), states.FINITE)
         values = [number(t.value) if finite(t.value) else rational(0) for t in terms]
         unit = form.unit_roundoff
-        error = self.standard.error(
-            algebra, unit, n, prefix_sums(algebra, values, self.standard.prefixes)
-        )
+        sums = prefix_sums(algebra, values, self.standard)
+        error = self.standard.error(algebra, unit, n, sums)
         carried = algebra.total([t.error for t in terms])
+        if node.attrs == COUNTS:
+            return ScalarBound(carried, carried, certified_sets.sum_set(self, form, terms, values))
         error = error + carried * algebra.power(unit, n)
         if self.flush and n > 1:
             error = error + rational((n - 1) * form.smallest_normal) * algebra.power(unit, n - 1)

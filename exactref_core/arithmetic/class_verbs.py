@@ -9,7 +9,7 @@ import numpy as np
 
 from exactref_core.adapters import asarray
 from exactref_core.arithmetic.graph import Indices, Node
-from exactref_core.arithmetic.reduction_verbs import ReductionVerbs
+from exactref_core.arithmetic.power_verbs import PowerVerbs
 from exactref_core.errors import DTypeError, InputError
 
 __all__ = ["ClassVerbs", "Kept"]
@@ -29,7 +29,7 @@ class Kept:
         return int(self.places.size)
 
 
-class ClassVerbs(ReductionVerbs):
+class ClassVerbs(PowerVerbs):
     """Every verb so far, with those that look up classes."""
 
     def classes(

@@ -4,14 +4,17 @@ Branch cuts and signed zeros as C99 Annex G has them: signs of zeros tell the si
 No definition cancels but where a value is near a zero of its own. A correct library function errs,
 part by part, by the larger of what the GNU C library's table says (manual, Errors in Math
 Functions, x86_64), of the rows of the real functions that it is on the axes, and, where it is a
-product of real functions, of theirs and a rounding.
+product of real functions, of theirs and a rounding. Those that no standard library has may also be
+what real formulas give, step by step (`complex_formulas`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from exactref_core.arithmetic.complex_formulas import FORMULAS
 from exactref_core.arithmetic.flush_choices import flushable
 from exactref_core.arithmetic.graph import Node
 
@@ -24,7 +27,10 @@ Parts = tuple[Node, Node]
 # Units of u of the real and the imaginary part.
 UNITS = {
     "exp": (10, 10),  # exp and cos or sin: 4 + 5 + 1
+    "exp2": (11, 11),
+    "expm1": (10, 10),
     "log": (7, 7),  # glibc's 3 ulp; atan2
+    "log1p": (7, 7),
     "log2": (9, 10),  # glibc's 4 ulp of clog10; atan2, a rounded constant and a quotient
     "log10": (9, 10),
     "sin": (11, 13),  # sin and cosh: 5 + 5 + 1; cos and sinh: 5 + 7 + 1
@@ -51,11 +57,18 @@ def applied(v: Verbs, name: str, z: Complex) -> Complex:
         raise InputError(f"there is no complex function {name!r}; there are {[*UNITS]}")
 
     def define(x: Node, y: Node) -> Parts:
-        parts = DEFINITIONS[name](Steps(Verbs(None)), x, y)
+        steps = Steps(Verbs(None))
+        parts = DEFINITIONS[name](steps, x, y)
+        formula = FORMULAS[name](v, steps, x, y) if name in FORMULAS else (None, None)
         found = []
-        for index, (part, units) in enumerate(zip(parts, UNITS[name], strict=True)):
+        for index, (part, computed) in enumerate(zip(parts, formula, strict=True)):
+            units = UNITS[name][index]
             whole = Node("annex", (part, x, y), z.shape, (name, index), v.compute)
-            found.append(v.within(whole, units, (units + 1) // 2))
+            near = v.within(whole, units, (units + 1) // 2)
+            if computed is not None:
+                other = Node("annex", (computed, x, y), z.shape, (name, index), v.compute)
+                near = v.admit(whole, other, near)
+            found.append(near)
         return found[0], found[1]
 
     return Complex(*flushable(define, (z.real, z.imag)))
@@ -81,7 +94,7 @@ class Steps:
         """Return atan2(y, x)."""
         return self.exact.binary("atan2", y, x)
 
-    def number(self, value: int) -> Node:
+    def number(self, value: int | Fraction) -> Node:
         """Return a constant."""
         return self.exact.constant(value)
 
@@ -98,6 +111,19 @@ def exp(e: Any, x: Node, y: Node) -> Parts:
     """e^x cos y, e^x sin y."""
     size = e.of("exp", x)
     return e.multiply(size, e.of("cos", y)), e.multiply(size, e.of("sin", y))
+
+
+def exp2(e: Any, x: Node, y: Node) -> Parts:
+    """2^x cos(y log 2), 2^x sin(y log 2)."""
+    size, turn = e.of("exp2", x), e.multiply(y, e.of("log", e.number(2)))
+    return e.multiply(size, e.of("cos", turn)), e.multiply(size, e.of("sin", turn))
+
+
+def expm1(e: Any, x: Node, y: Node) -> Parts:
+    """expm1 x cos y - 2 sin^2(y / 2), e^x sin y."""
+    square = e.multiply(e.number(2), e.square(e.of("sin", e.half(y))))
+    real = e.subtract(e.multiply(e.of("expm1", x), e.of("cos", y)), square)
+    return real, e.multiply(e.of("exp", x), e.of("sin", y))
 
 
 def sinh(e: Any, x: Node, y: Node) -> Parts:
@@ -143,6 +169,12 @@ def tan(e: Any, x: Node, y: Node) -> Parts:
 def log(e: Any, x: Node, y: Node) -> Parts:
     """log(x^2 + y^2) / 2, the angle."""
     return e.half(e.of("log", e.add(e.square(x), e.square(y)))), e.angle(y, x)
+
+
+def log1p(e: Any, x: Node, y: Node) -> Parts:
+    """log1p(x (x + 2) + y^2) / 2, the angle of 1 + z."""
+    more = e.add(e.multiply(x, e.add(x, e.number(2))), e.square(y))
+    return e.half(e.of("log1p", more)), e.angle(y, e.add(x, e.number(1)))
 
 
 def log2(e: Any, x: Node, y: Node) -> Parts:
@@ -224,7 +256,10 @@ def turned(function: Callable[[Any, Node, Node], Parts]) -> Callable[[Any, Node,
 
 DEFINITIONS: dict[str, Callable[[Any, Node, Node], Parts]] = {
     "exp": exp,
+    "exp2": exp2,
+    "expm1": expm1,
     "log": log,
+    "log1p": log1p,
     "log2": log2,
     "log10": log10,
     "sinh": sinh,

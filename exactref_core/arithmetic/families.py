@@ -24,6 +24,7 @@ FAMILIES = {
     "ties": "order",
     "largest": "largest",
     "prod": "prod",
+    "complex_prod": "complex_prod",
     "prefix": "prefix",
     "deviations": "deviation",
 }

@@ -57,7 +57,8 @@ class FastReading(Layered):
 
     ``split`` allows products by slices at the precise level, for whole products; ``has_split``
     says that there was one, so that expansions know more. ``narrow`` says that results are rounded
-    to formats of at most 24 bits, which plain float64 decides nearly always.
+    to formats of at most 24 bits, which plain float64 decides nearly always; ``has_plain`` says
+    that a function was evaluated so, of which pairs know more.
     """
 
     def __init__(self, precise: bool, split: bool = True, narrow: bool = False) -> None:
@@ -65,6 +66,7 @@ class FastReading(Layered):
         self.narrow = narrow
         self.split = split
         self.has_split = False
+        self.has_plain = False
         self.memo: dict[Node, Approx] = {}
         self.kept: Kept[Approx] = Kept()
 
@@ -91,7 +93,7 @@ class FastReading(Layered):
             return self.whole(node.operands[0]).map(node.attrs.apply)
         if verb == "stack":
             return stack([self.whole(x) for x in node.operands])
-        if verb == "admit":
+        if verb in ("admit", "restated"):
             return self.whole(node.operands[0])
         if verb == "sum":
             return self.sum(node)
@@ -117,7 +119,7 @@ class FastReading(Layered):
             return self.whole(node).take(flat)
         if verb == "view":
             return self.at(node.operands[0], node.attrs.gather(flat))
-        if verb == "admit":
+        if verb in ("admit", "restated"):
             return self.at(node.operands[0], flat)
         if verb == "stack":
             source, which = np.divmod(flat, len(node.operands))

@@ -64,11 +64,12 @@ class FullVerbs(Verbs):
             return Complex(real, imag)
         return self.step(verb, *(x for x in values if isinstance(x, Node)))
 
-    def each_part(self, x: Value, function: Callable[[Node], Node]) -> Value:
-        """Return a function of each part of a complex value, or of a real one."""
+    def each_part(self, x: Value, function: Callable[..., Node], *more: Any) -> Value:
+        """Return a function of the same part of complex values, or of real ones."""
         if isinstance(x, Complex):
-            return Complex(function(x.real), function(x.imag))
-        return function(x)
+            real, imag = ([value.real for value in more], [value.imag for value in more])
+            return Complex(function(x.real, *real), function(x.imag, *imag))
+        return function(x, *more)
 
     def add(self, x: Value, y: Value) -> Value:
         """Return x + y."""
@@ -163,10 +164,8 @@ class FullVerbs(Verbs):
         """Return the principal square root.
 
         Complex, with t = sqrt((|a| + hypot(a, b)) / 2): the parts are t and |b| / (2t), in the
-        order
-        that the sign of a says, the imaginary one with the sign of b. hypot errs by 4u, the sum
-        by u
-        more, its root by 5u/2 + u, the quotient by 2u more: below 6u a part.
+        order that the sign of a says, the imaginary one with the sign of b. hypot errs by 4u, the
+        sum by u more, its root by 5u/2 + u, the quotient by 2u more: below 6u a part.
         """
         if not isinstance(x, Complex):
             return self.step("sqrt", x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,13 @@ from exactref_core.exact.double_double import Floats
 from exactref_core.exact.elementary import Function
 from exactref_core.exact.elementary_arrays import outside, values
 from exactref_core.exact.elementary_quick import quick
+from exactref_core.exact.plain import plain
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.fast import FastReading
     from exactref_core.arithmetic.graph import Indices, Node
 
-__all__ = ["exact"]
+__all__ = ["blocked", "exact"]
 
 # As in `rounded_blocks`.
 BLOCK = 12288
@@ -31,15 +33,33 @@ def exact(reading: FastReading, node: Node, flat: Indices | None) -> Approx:
     high, low, radius = np.ravel(x.high), x.low, x.radius
     low = None if low is None else np.ravel(low)
     radius = None if radius is None else np.broadcast_to(radius, shape).reshape(-1)
-    found = evaluated(function, high, low, radius, reading.precise)
+    found = plainly(function, high, low, radius) if reading.narrow else None
+    if found is not None:
+        reading.has_plain = True
+    else:
+        found = evaluated(function, high, low, radius, reading.precise)
     if x.special is not None:
         found = at_limits(function, np.ravel(x.special), found)
-    parts = [part.reshape(shape) for part in found]
-    some_low, some_radius, some_special = (part if np.any(part) else None for part in parts[1:])
-    return Approx(parts[0], some_low, some_radius, some_special)
+    low, radius, special = (
+        None if part is None or not np.any(part) else part.reshape(shape) for part in found[1:]
+    )
+    return Approx(found[0].reshape(shape), low, radius, special)
 
 
-Found = tuple[Floats, Floats, Floats, Floats]
+Found = tuple[Floats, Floats | None, Floats, Floats | None]
+
+
+def plainly(
+    function: Function, high: Floats, low: Floats | None, radius: Floats | None
+) -> Found | None:
+    """Return what `evaluated` does in plain float64; None where there is no such kernel."""
+    alone = low is None and radius is None
+    spread = None if alone else np.asarray(Approx(high, low, radius).spread)
+    found = blocked(lambda part, *rest: plain(function, part, *rest), 2, high, spread)
+    if found is None:
+        return None
+    value, off = found
+    return value, None, off, limits(function, high, radius, (value, off))
 
 
 def evaluated(
@@ -47,40 +67,51 @@ def evaluated(
 ) -> Found:
     """Return high, low, radius and specials of a function at finite flat arguments."""
     if not precise:
-        found = in_blocks(function.name, high, low, radius)
+        found = blocked(lambda *part: quick(function.name, *part), 3, high, low, radius)
         if found is not None:
-            alone = radius is None or not np.any(radius)
-            special = outside(function, high) if alone else np.zeros(high.shape)
-            h, t, r = found
-            if np.any(special):
-                h, t, r = (np.where(special != 0, 0.0, part) for part in found)
-            return h, t, r, special
+            special = limits(function, high, radius, found)
+            return found[0], found[1], found[2], special
     result = values(function, high, low, radius)
     return result.high, result.low, result.radius, result.special
 
 
-def in_blocks(
-    name: str, high: Floats, low: Floats | None, radius: Floats | None
-) -> tuple[Floats, Floats, Floats] | None:
-    """Return what `quick` does, in blocks that stay in the cache."""
-    if high.size <= 2 * BLOCK:
-        return quick(name, high, low, radius)
-    result = np.empty((3, high.size))
-    for start in range(0, high.size, BLOCK):
+def limits(
+    function: Function, x: Floats, radius: Floats | None, found: tuple[Floats, ...]
+) -> Floats | None:
+    """Return the infinities and NaN at exact arguments, where what was found becomes 0."""
+    if radius is not None and np.any(radius):
+        return None
+    special = outside(function, x)
+    given = special != 0
+    if not np.any(given):
+        return None
+    for part in found:
+        part[given] = 0.0
+    return special
+
+
+def blocked(
+    ask: Callable[..., tuple[Floats, ...] | None], count: int, *given: Floats | None
+) -> tuple[Floats, ...] | None:
+    """Return ``count`` arrays of a kernel at flat arrays, in blocks that stay in the cache."""
+    size = 0 if given[0] is None else given[0].size
+    if size <= 2 * BLOCK:
+        return ask(*given)
+    result = np.empty((count, size))
+    for start in range(0, size, BLOCK):
         part = slice(start, start + BLOCK)
-        given = (None if array is None else array[part] for array in (low, radius))
-        found = quick(name, high[part], *given)
+        found = ask(*(None if array is None else array[part] for array in given))
         if found is None:
             return None
         result[:, part] = found
-    return result[0], result[1], result[2]
+    return tuple(result)
 
 
 def at_limits(function: Function, x: Floats, found: Found) -> Found:
     """Return the values with those at infinities and NaN put in; unknown where irrational."""
     if not np.any(x):
         return found
-    high, low, radius, special = found
+    high, low, radius, special = (np.zeros(x.shape) if part is None else part for part in found)
     missing = np.isnan(x)
     limit = np.where(missing, np.nan, np.where(x > 0, function.at_plus, function.at_minus))
     given, finite = x != 0, np.isfinite(limit)

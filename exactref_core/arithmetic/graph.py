@@ -7,7 +7,6 @@ that a fast reading left undecided can be evaluated alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,13 +22,13 @@ from exactref_core.formats.rounding import Overflow, Rounding
 from exactref_core.formats.rounding_arrays import integer_pair
 
 __all__ = [
+    "COUNTS",
     "GROWS",
     "NONNEGATIVE",
     "Indices",
     "Leaf",
     "Node",
     "Store",
-    "View",
     "defined",
     "dot_terms",
     "float_input",
@@ -46,6 +45,8 @@ Indices = npt.NDArray[np.intp]
 NONNEGATIVE = "nonnegative"
 # Attribute of a sum whose stored terms never have opposite signs: it is no smaller than either.
 GROWS = "grows"
+# Attribute of a sum of ones and zeros that are fewer than 1/u: no addition of it rounds.
+COUNTS = "counts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,46 +122,6 @@ class Store:
     rounding: Rounding
     overflow: Overflow
     lone: bool
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """A rearrangement of elements that NumPy expresses by strides, or a reshape."""
-
-    function: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
-    source: tuple[int, ...]
-    target: tuple[int, ...]
-    reshape: bool = False
-
-    def apply(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the view of a whole operand."""
-        return self.function(array)
-
-    @cached_property
-    def layout(self) -> tuple[int, tuple[int, ...]]:
-        """Offset and strides (in elements) of the view over a row-major operand.
-
-        NumPy computes them on a strided array of one byte that is never read.
-        """
-        strides, step = [0] * len(self.source), 1
-        for axis in range(len(self.source) - 1, -1, -1):
-            strides[axis], step = step, step * self.source[axis]
-        seed = np.zeros(1, np.int8)
-        base = np.lib.stride_tricks.as_strided(seed, self.source, strides, writeable=False)
-        view = self.function(base)
-        start = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-        return start, view.strides
-
-    def gather(self, flat: Indices) -> Indices:
-        """Return the operand's flat index of each flat index of the view."""
-        if self.reshape:
-            return flat
-        offset, strides = self.layout
-        source: Indices = np.full(flat.shape, offset, np.intp)
-        if self.target:
-            for place, stride in zip(np.unravel_index(flat, self.target), strides, strict=True):
-                source += place * stride
-        return source
 
 
 def rounds(form: Format, compute: Format) -> bool:

@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from exactref_core.arithmetic.graph import Node, View
+from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.views import View
 from exactref_core.exact.elementary import Function
 from exactref_core.exact.pairs import PairFunction
 
@@ -77,8 +78,10 @@ def feed(found: Any, x: Any) -> None:
     elif isinstance(x, View):
         for item in (x.reshape, x.source, x.target, None if x.reshape else x.layout):
             feed(found, item)
-    elif isinstance(x, (Function, PairFunction)):
+    elif isinstance(x, Function):
         feed(found, x.name)
+    elif isinstance(x, PairFunction):
+        feed(found, (x.name, x.of_magnitudes))
     elif is_dataclass(x) and not isinstance(x, type):
         for field in fields(x):
             if field.compare:

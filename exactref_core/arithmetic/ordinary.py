@@ -21,7 +21,7 @@ Values = npt.NDArray[Any]
 
 SINGLE = 24  # bits of the narrowest compute format
 
-REARRANGING = ("view", "stack", "admit", "special", "flushable")
+REARRANGING = ("view", "stack", "special", "flushable")
 
 STEPS = {
     "add": np.add,
@@ -63,7 +63,9 @@ class OrdinaryReading(Layered):
             readings = family(verb).ordinary
             coarse = readings.scaled if verb == "scaled" else readings.exact
             return np.asarray(coarse(self, node))
-        operands = [self.whole(x) for x in node.operands[: None if verb != "admit" else 2]]
+        if verb == "admit":
+            return self.whole(node.operands[1])
+        operands = [self.whole(x) for x in node.operands]
         if verb in REARRANGING:
             return self.rearranged(node, operands)
         if verb == "within" and is_fma(node.operands[0]):
@@ -97,7 +99,7 @@ class OrdinaryReading(Layered):
             z = np.empty(part.shape, np.result_type(part, np.complex64))
             z.real, z.imag = real, imag
             return np.asarray(np.sqrt(z).imag if node.attrs[1] else np.sqrt(z).real)
-        return operands[node.verb == "admit"]
+        return operands[0]
 
     def lone(self, node: Node, compute: Format | None) -> Values:
         """Return the values of a step that is an output by itself, in the compute format."""

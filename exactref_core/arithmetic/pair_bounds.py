@@ -10,10 +10,9 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.brackets import Bracket
-from exactref_core.arithmetic.graph import Indices, Node, is_float_input
-from exactref_core.arithmetic.pair_rules import Stored
+from exactref_core.arithmetic.graph import Indices, Node
+from exactref_core.arithmetic.pair_rules import Stored, signs_of
 from exactref_core.arithmetic.pair_rules import bound as rule
-from exactref_core.arithmetic.step_sets import zero_of_either_sign
 from exactref_core.exact.elementary_arrays import ARITHMETIC
 from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
@@ -23,7 +22,7 @@ from exactref_core.exact.pairs import PairFunction
 if TYPE_CHECKING:
     from exactref_core.arithmetic.bounds import FloatBounds
 
-__all__ = ["bound"]
+__all__ = ["bound", "fixed"]
 
 
 def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
@@ -36,7 +35,7 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     if result.special is not None:
         sets = np.where(result.special != 0, states.of_values(result.special), sets)
     least, most, vague = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
-    how = [(zero_of_either_sign(x), is_float_input(x)) for x in node.operands]
+    how = [signs_of(node, x) for x in node.operands]
     one_by_one = np.full(shape, how[0][0] or how[1][0])
     for given in bounds:
         one_by_one |= np.broadcast_to(given.error.high, shape) > 0
@@ -50,14 +49,37 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     for given in bounds:
         if given.unsure is not None:
             vague |= given.unsure
-    error = Bracket(least, most)
+    # What may be stored, if it is not known, may leave no bound, and may be nothing of that kind.
+    error = Bracket(np.where(vague, 0.0, least), most)
     if np.all(sets == states.FINITE) and not np.any(vague):
         return Bound(error, error)
     return Bound(error, error, sets, vague)
 
 
+def fixed(reading: FloatBounds, node: Node, flat: Indices | None) -> Any:
+    """Return where a library has no choice but to return the value, if it is a number."""
+    found: Any = False
+    for numbers in node.attrs.fixed:
+        here: Any = True
+        for source, number in zip(node.operands, numbers, strict=True):
+            if number == number:
+                value, given = reading.value(source, flat), reading.get(source, flat)
+                here = here & certainly(value, given, number)
+        found = found | here
+    return found
+
+
+def certainly(value: Approx, given: Bound, number: float) -> Any:
+    """Return where a number, or an infinity, is stored and nothing else."""
+    special = np.zeros(()) if value.special is None else value.special
+    exact = (np.asarray(value.spread) == 0) & (np.asarray(given.error.high) == 0)
+    sets = states.FINITE if given.states is None else given.states & ~np.uint8(states.STICKY)
+    is_it = np.where(special != 0, special, value.high) == number
+    return is_it & exact & (sets == int(states.of_values(number)))
+
+
 def operand(
-    value: Approx, given: Bound, how: tuple[bool, bool], at: Any, shape: Any
+    value: Approx, given: Bound, how: tuple[bool, bool, Any], at: Any, shape: Any
 ) -> Stored | None:
     """Return one operand; None where nothing is known of it."""
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from exactref_core.arithmetic import states
+from exactref_core.arithmetic.graph import Node, is_float_input
+from exactref_core.arithmetic.step_sets import zero_of_either_sign
 from exactref_core.exact.interval import Interval, Number, rational
 from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
 from exactref_core.exact.pairs import Box, PairFunction, is_special, plain
 
-__all__ = ["Stored", "bound"]
+__all__ = ["Stored", "bound", "signs_of"]
 
 SPECIALS = ((states.PLUS, math.inf), (states.MINUS, -math.inf), (states.NAN, math.nan))
 
@@ -21,7 +23,7 @@ class Stored:
     """An operand: its exact value, the error that it carries, what it may be.
 
     ``either``: a zero may be stored with either sign. ``apart``: of a flushed input, 0 or the
-    value itself is stored, and nothing between.
+    value itself is stored, and nothing between. ``least``: +0 is stored, or that much or more.
     """
 
     value: Any
@@ -29,6 +31,7 @@ class Stored:
     sets: int
     either: bool
     apart: bool
+    least: Number | None = None
 
     def choices(self, algebra: ScalarAlgebra) -> list[Any]:
         """Return what may be stored: a box of numbers, infinities and NaN."""
@@ -38,16 +41,35 @@ class Stored:
                 raise Unbounded  # any number may be stored for it
             alone = self.apart and not is_exact_zero(self.error)
             error = rational(0) if alone else self.error
-            found.append(Box.around(algebra, plain(self.value), error))
+            box = Box.around(algebra, plain(self.value), error)
+            found += [box] if self.least is None else self.positive(algebra, box)
             if alone:
-                found += [0.0, -0.0]
+                found += [0.0] if self.least is not None else [0.0, -0.0]
         return found
+
+    def positive(self, algebra: ScalarAlgebra, box: Box) -> list[Any]:
+        """Return the numbers of a box that are stored, 0 apart."""
+        if box.is_exact:
+            return [0.0] if is_exact_zero(box.value) else [box]
+        ends = (algebra.maximum(end, self.least) for end in (box.low, box.high))
+        found: list[Any] = [Box(box.value, box.error, *ends)]
+        return found if box.side(algebra) > 0 else [*found, 0.0]
 
     @property
     def certain(self) -> bool:
         """Whether the value itself is stored."""
         alone = self.sets & ~states.STICKY == int(states.of_values(classed(self.value)))
         return alone and is_exact_zero(self.error)
+
+
+def signs_of(node: Node, source: Node) -> tuple[bool, bool, Number | None]:
+    """Return `Stored.either`, ``apart`` and ``least`` of an operand.
+
+    A magnitude is stored as a multiple of eta, whatever it is.
+    """
+    if node.attrs.of_magnitudes and source is node.operands[0] and node.compute is not None:
+        return False, is_float_input(source), rational(node.compute.eta)
+    return zero_of_either_sign(source), is_float_input(source), None
 
 
 def classed(value: Any) -> float:
@@ -83,17 +105,16 @@ def one(
 ) -> tuple[Number, int]:
     """Return error and set for one choice of what is stored for either operand."""
     (x, a), (y, b) = first, second
-    if isinstance(a, Box) and isinstance(b, Box):
+    inexact = [isinstance(part, Box) and not part.is_exact for part in (a, b)]
+    apart = [isinstance(part, Box) and part.is_exact and part.value == 0 for part in (a, b)]
+    if isinstance(a, Box) and isinstance(b, Box) and not (any(inexact) and any(apart)):
         zero = [side.either and not isinstance(side.value, Interval) for side in (x, y)]
         error, missing = function.change(algebra, a, b, value, (zero[0], zero[1]))
         if a.is_exact and b.is_exact and is_special(value):
             return error, signs(function, algebra, x, y, value)
         return error, states.FINITE | (states.NAN if missing else 0)
-    special, other = (b, a) if isinstance(a, Box) else (a, b)
-    if isinstance(other, Box) and not other.is_exact:
-        missing = special != special
-        error = rational(0) if missing else function.beside(algebra, (a, b), value)
-        return error, states.NAN if missing else states.FINITE
+    if any(inexact):
+        return beside(function, algebra, value, first, second)
     left, right = (s.value if isinstance(c, Box) else c for s, c in (first, second))
     found = function.value(algebra, left, right)
     if is_special(found):
@@ -103,6 +124,35 @@ def one(
     same = x.certain and y.certain
     gap = rational(0) if same else algebra.absolute(algebra.subtract(base, plain(found)))
     return gap, states.FINITE
+
+
+def beside(
+    function: PairFunction,
+    algebra: ScalarAlgebra,
+    value: Any,
+    first: tuple[Stored, Any],
+    second: tuple[Stored, Any],
+) -> tuple[Number, int]:
+    """Return error and set where one operand is any number in a box, the other no number or 0."""
+    (x, a), (_, b) = first, second
+    given, lone = second if isinstance(a, Box) and not a.is_exact else first
+    points = [lone]
+    if isinstance(lone, Box):  # a zero, with the sign that it has
+        points = [rational(0), -0.0] if given.either else [given.value]
+    found = []
+    for point in points:
+        ends = (point, b) if given is x else (a, point)
+        found += function.beside(algebra, *ends)
+    error: Number = rational(0)
+    sets = 0
+    for each in found:
+        sets |= int(states.of_values(classed(each)))
+        # The one answer that there is to a certain operand is the exact value.
+        if not (is_special(each) or (len(found) == 1 and given.certain)):
+            base = rational(0) if is_special(value) else plain(value)
+            gap = algebra.absolute(algebra.subtract(base, plain(each)))
+            error = algebra.maximum(error, gap)
+    return error, sets
 
 
 def signs(

@@ -7,6 +7,7 @@ the last; an element that the highest precision leaves open is an error, never a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
-from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_value
+from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
 from exactref_core.arithmetic.range_ends import (
@@ -65,11 +66,12 @@ class Part:
         precise = FastReading(True)
         self.levels: tuple[FastReading, ...]
         self.levels = (precise,) if is_small(self.source) else (self.filter(), precise)
-        self.finest = FastReading(True, split=False)
+        self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
         self.ranges: dict[tuple[str, bool], Range] = {}
         self.roundings: Floats | None = None
+        self.start: tuple[int, ...] = ()  # where a block begins in the whole
 
     @property
     def compute(self) -> Format:
@@ -83,7 +85,10 @@ class Part:
 
     def readings(self) -> Iterator[FastReading]:
         """Yield the fast readings in the order of their cost, as far as each knows more."""
-        yield from self.levels
+        yield self.levels[0]
+        if self.levels[0].has_plain:
+            yield self.pairs
+        yield from self.levels[1:]
         if self.levels[-1].has_split:
             yield self.finest
 
@@ -97,11 +102,15 @@ class Part:
                 return ask(reading)
             except Unsure:
                 continue
-        index = tuple(int(i) for i in np.unravel_index(flat, self.node.shape))
         raise UndecidedError(
-            f"{self.label}: element {index} is not decided at {PRECISIONS[-1]} bits; its exact "
-            "value seems to lie on a tie that enclosures cannot see"
+            f"{self.label}: element {self.index(flat)} is not decided at {PRECISIONS[-1]} bits; "
+            "its exact value seems to lie on a tie that enclosures cannot see"
         )
+
+    def index(self, flat: int) -> tuple[int, ...]:
+        """Return the index of an element, in the whole where this is a block of it."""
+        inside = np.unravel_index(flat, self.node.shape)
+        return tuple(int(i) + first for i, first in zip_longest(inside, self.start, fillvalue=0))
 
     def scalar(self, flat: int, precision: int = PRECISIONS[1]) -> Scalar:
         """Return one element's certified value, to at least this precision."""
@@ -121,23 +130,16 @@ class Part:
 
     def round_all(self) -> Floats:
         """Decide every rounding, level by level."""
-        result = np.zeros(self.node.size)
-        left = None
-        for reading in self.readings():
-            if left is None:
-                value, undecided = self.round_whole(reading)
-            else:
-                x = reading.at(self.source, left)
-                value, undecided = round_in_blocks(flatten(x), self.store)
-            if left is None:
-                result = value
-                left = np.flatnonzero(undecided)
-            else:
-                result[left] = value
-                left = left[undecided]
+        readings = self.readings()
+        result, undecided = self.round_whole(next(readings))
+        left = np.flatnonzero(undecided)
+        for reading in readings:
             if left.size == 0:
                 return result
-        for flat in () if left is None else left.tolist():
+            x = reading.at(self.source, left)
+            result[left], undecided = round_in_blocks(flatten(x), self.store)
+            left = left[undecided]
+        for flat in left.tolist():
             result[flat] = self.round_one(flat)
         return result
 
@@ -152,7 +154,9 @@ class Part:
             return round_in_blocks(flatten(reading.whole(self.source)), self.store)
         value, undecided = np.empty(self.node.size), np.empty(self.node.size, bool)
         for run, node in parts:
-            x = self.filter().whole(node)
+            local = self.filter()
+            x = local.whole(node)
+            reading.has_plain |= local.has_plain
             value[run], undecided[run] = round_in_blocks(flatten(x), self.store)
         return value, undecided
 
@@ -160,7 +164,7 @@ class Part:
         """Return one element's certified rounding."""
 
         def ask(reading: CertifiedReading) -> float:
-            return rounded_value(reading.arithmetic, reading.value(self.source, flat), self.store)
+            return rounded_exact(reading, self.source, flat, self.store)
 
         return self.raise_precision(flat, ask)
 

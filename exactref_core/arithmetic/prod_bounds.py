@@ -12,7 +12,7 @@ from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.largest_bounds import row_bounds
 from exactref_core.arithmetic.largest_fast import row_values
-from exactref_core.arithmetic.prod_rules import prefix_errors, product_error
+from exactref_core.arithmetic.prod_rules import Rounds, prefix_errors, product_error
 from exactref_core.arithmetic.step_sets import threshold
 from exactref_core.formats.format import Format
 
@@ -86,7 +86,7 @@ def settled(error: Bracket, top: Bracket, given: Bound, shape: Any, form: Format
     return Bound(error, error, np.full(shape[:-1], states.FINITE, np.uint8), np.asarray(odd))
 
 
-def heights(sizes: list[Bracket], errors: list[Bracket], form: Format, shape: Any) -> list[Bracket]:
+def heights(sizes: list[Bracket], errors: list[Bracket], form: Rounds, shape: Any) -> list[Bracket]:
     """Return what products of the factors above 1 of each prefix may reach."""
     one = ALGEBRA.constant(1)
     height = Bracket(np.ones(shape[:-1]), np.ones(shape[:-1]))

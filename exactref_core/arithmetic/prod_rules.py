@@ -26,17 +26,33 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from exactref_core.arithmetic.prefixes import BLOCK
 from exactref_core.arithmetic.rules import HALF
-from exactref_core.formats.format import Format
 
-__all__ = ["Walk", "prefix_errors", "product_error", "tiny"]
+__all__ = ["Rounds", "Walk", "apart", "prefix_errors", "product_error", "tiny"]
 
 
-def tiny(form: Format, flush: bool) -> Any:
+class Rounds(Protocol):
+    """What is said of a product's rounding: by a format, or of moduli (`complex_prod_rules`)."""
+
+    @property
+    def unit_roundoff(self) -> Fraction:
+        """How much a product rounds by, relative to it."""
+
+    @property
+    def eta(self) -> Fraction:
+        """Twice what it loses where it underflows."""
+
+    @property
+    def smallest_normal(self) -> Fraction:
+        """What it loses where it is flushed to 0."""
+
+
+def tiny(form: Rounds, flush: bool) -> Any:
     """Return what a result that underflows is off by."""
     return HALF * form.eta + (form.smallest_normal if flush else 0)
 
@@ -54,7 +70,7 @@ class Walk:
 class Loop:
     """A loop over factors, one after the other."""
 
-    def __init__(self, algebra: Any, form: Format, flush: bool, size: Any, error: Any) -> None:
+    def __init__(self, algebra: Any, form: Rounds, flush: bool, size: Any, error: Any) -> None:
         self.algebra, one = algebra, algebra.constant(1)
         self.growth = algebra.power(form.unit_roundoff, 1)
         self.off = algebra.constant(tiny(form, flush))
@@ -73,12 +89,20 @@ class Loop:
 
 
 def prefix_errors(
-    algebra: Any, form: Format, flush: bool, sizes: Sequence[Any], errors: Any, loops: bool
+    algebra: Any, form: Rounds, flush: bool, sizes: Sequence[Any], errors: Any, loops: bool
 ) -> Iterator[Callable[[], Any]]:
     """Yield, for each number of factors from 1 on, what gives the bound on their product.
 
-    ``loops``: of the index-order loop, and of blocks of 32.
+    That is `apart`'s sum. ``loops``: of the index-order loop, and of blocks of 32.
     """
+    for parts in prefix_parts(algebra, form, flush, sizes, errors, loops):
+        yield partial(assembled, parts)
+
+
+def prefix_parts(
+    algebra: Any, form: Rounds, flush: bool, sizes: Sequence[Any], errors: Any, loops: bool
+) -> Iterator[Callable[[], tuple[Any, Any]]]:
+    """Yield, for each number of factors from 1 on, what gives `apart` of their product."""
     whole = Loop(algebra, form, flush, sizes[0], errors[0])
     inside: Loop | None = None
     done: list[Walk] = []
@@ -91,22 +115,28 @@ def prefix_errors(
         elif inside is not None:
             inside.step(x, r)
         parts = [*done, inside.walk] if inside is not None and done else []
-        yield partial(assembled, algebra, form, flush, n, whole.walk, parts, loops)
+        yield partial(joined, algebra, form, flush, n, whole.walk, parts, loops)
 
 
-def assembled(
-    algebra: Any, form: Format, flush: bool, n: int, whole: Walk, parts: list[Walk], loops: bool
-) -> Any:
-    """Return the bound on a product of n factors, given its loop and those of its blocks."""
+def assembled(parts: Callable[[], tuple[Any, Any]]) -> Any:
+    """Return the bound on a product."""
+    base, lost = parts()
+    return base + lost
+
+
+def joined(
+    algebra: Any, form: Rounds, flush: bool, n: int, whole: Walk, parts: list[Walk], loops: bool
+) -> tuple[Any, Any]:
+    """Return `apart` of a product of n factors, given its loop and those of its blocks."""
     if n <= 1:
-        return whole.carried
+        return whole.carried, algebra.constant(0)
     unit = form.unit_roundoff
     nonzero = whole.size + whole.carried
     base = whole.carried + nonzero * algebra.power_minus_one(unit, n - 1)
     off, spread = algebra.constant(tiny(form, flush)), algebra.power(unit, 2 * n)
     lost = algebra.gate(nonzero, off * (n - 1) * whole.height * spread)
     if not loops:
-        return base + lost
+        return base, lost
     own = whole.lost
     if parts:
         height, leaves = algebra.constant(1), off * (len(parts) - 1)
@@ -115,12 +145,20 @@ def assembled(
             height = height * algebra.maximum(algebra.constant(1), top)
             leaves = leaves + part.lost
         own = algebra.maximum(own, algebra.gate(nonzero, leaves * height * spread))
-    return base + algebra.minimum(lost, own)
+    return base, algebra.minimum(lost, own)
 
 
 def product_error(
-    algebra: Any, form: Format, flush: bool, sizes: Sequence[Any], errors: Any, loops: bool
+    algebra: Any, form: Rounds, flush: bool, sizes: Sequence[Any], errors: Any, loops: bool
 ) -> Any:
     """Return the bound on a product of all factors."""
-    (last,) = deque(prefix_errors(algebra, form, flush, sizes, errors, loops), maxlen=1)
+    base, lost = apart(algebra, form, flush, sizes, errors, loops)
+    return base + lost
+
+
+def apart(
+    algebra: Any, form: Rounds, flush: bool, sizes: Sequence[Any], errors: Any, loops: bool
+) -> tuple[Any, Any]:
+    """Return what bounds the roundings in a product of all factors, and Z, what underflows lose."""
+    (last,) = deque(prefix_parts(algebra, form, flush, sizes, errors, loops), maxlen=1)
     return last()

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from exactref_core.arithmetic.graph import Node, View
+from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.pick_verbs import PickVerbs
 from exactref_core.arithmetic.verbs import Complex, Value
+from exactref_core.arithmetic.views import View
 from exactref_core.errors import InputError
 
 __all__ = ["ProductVerbs"]

@@ -87,5 +87,6 @@ def special_quotient(inherited: Bracket, values: list[Approx], errors: list[Brac
         certain &= ~((y.special != 0) & (x.high != 0) & moves)
     zero = (y.high == 0) & (np.asarray(y.spread) == 0) & ~given
     certain |= zero & ~moves
-    low, high = np.where(certain, 0.0, low), np.where(certain, 0.0, high)
+    low = np.where(certain | (zero & ~surely), 0.0, low)
+    high = np.where(certain, 0.0, high)
     return Bracket(np.where(zero & surely, np.inf, low), np.where(zero & moves, np.inf, high))

@@ -28,6 +28,7 @@ __all__ = [
     "round_twice",
     "rounded_ends",
     "shifted",
+    "sideless",
     "store_ends",
     "store_value",
     "widen_by_flush",
@@ -103,14 +104,31 @@ def round_twice(pair: Pair, compute: Format, store: Store) -> tuple[Floats, Floa
 
 
 def rounded_ends(x: Approx, store: Store) -> tuple[Floats, Floats]:
-    """Return the exact value rounded once, at the ends of its enclosure."""
+    """Return the exact value rounded once, at the ends of its enclosure.
+
+    An infinity stands for the NaN of a format without them, which does not tell the sides apart.
+    """
     if x.low is None and x.radius is not None and store.format.precision < FLOAT64_PRECISION:
         # Ends in float64 alone: high +- wide rounds once, by less than 2**-53 (|high| + wide).
-        wide = (x.radius + np.abs(x.high) * 2.0**-53) * (1 + 2.0**-50)
-        return store_value(x.high - wide, store), store_value(x.high + wide, store)
+        wide = np.abs(x.high)
+        wide *= 2.0**-53
+        wide += x.radius
+        wide *= 1 + 2.0**-50
+        return sided(x.high - wide, None, store), sided(x.high + wide, None, store)
     below, above = x.ends()
-    low = store_pair(below, store)
-    return low, low if x.radius is None else store_pair(above, store)
+    low = sided(*below, store)
+    return low, low if x.radius is None else sided(*above, store)
+
+
+def sided(high: Floats, low: Floats | None, store: Store) -> Floats:
+    """Return numbers rounded once, those that overflow as infinities in every format."""
+    found = round_pair(high, low, store.format, store.rounding, store.overflow)
+    return found if store.format.infinity else signed(found, high)
+
+
+def sideless(found: Floats, store: Store) -> Floats:
+    """Return what is stored where overflow was an infinity in every format."""
+    return found if store.format.infinity else np.where(np.isinf(found), np.nan, found)
 
 
 def store_ends(

@@ -27,15 +27,49 @@ class Scan:
     nodes: dict[int, Node] = field(default_factory=dict, compare=False)
 
 
+@dataclass(frozen=True)
+class Product:
+    """Which part of a complex product, and whether standards narrow the order of its factors."""
+
+    part: int
+    loops: bool
+
+
 class ReductionVerbs(SelectionVerbs):
     """Every verb so far, with those of reductions."""
 
-    def product(self, x: Node, axes: tuple[int, ...]) -> Node:
-        """Return the product over ``axes``; 1 of nothing."""
+    def product(self, x: Value, axes: tuple[int, ...], loops: bool = True) -> Any:
+        """Return the product over ``axes``; 1 of nothing.
+
+        Complex, without ``loops``: in any order, under every standard.
+        """
+        if isinstance(x, Complex):
+            parts = (self.last(part, axes) for part in (x.real, x.imag))
+            return self.complex_product(Complex(*parts), loops)
         rows = self.last(x, axes)
         if rows.shape[-1] == 0:
             return self.broadcast(self.constant(1), rows.shape[:-1])
         return Node("prod", (rows,), rows.shape[:-1], None, self.compute)
+
+    def complex_product(self, rows: Complex, loops: bool) -> Complex:
+        """Return the product along the last axis; that of two is `multiply`."""
+        shape, n = rows.shape[:-1], rows.shape[-1]
+        if n == 0:
+            parts = (self.broadcast(self.constant(value), shape) for value in (1, 0))
+            return Complex(*parts)
+        if n <= 2:
+            columns = [
+                Complex(self.index(rows.real, (..., i)), self.index(rows.imag, (..., i)))
+                for i in range(n)
+            ]
+            found: Complex = columns[0] if n == 1 else self.multiply(*columns)  # type: ignore[assignment]
+            return found
+        flat = self.interleave(rows.real, rows.imag, -1)
+        real, imag = (
+            Node("complex_prod", (flat,), shape, Product(part, loops), self.compute)
+            for part in (0, 1)
+        )
+        return Complex(real, imag)
 
     def replaced(self, rows: Node, value: Node) -> Node:
         """Return each row once for each of its elements, with ``value`` in its place: (..., n, n).

@@ -13,7 +13,7 @@ from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.graph_digest import NotDigestible, digest
 from exactref_core.cache import Cache, current
 
-__all__ = ["recalled", "remembered", "under"]
+__all__ = ["keep", "recalled", "remembered", "under"]
 
 Arrays = tuple[npt.NDArray[Any], ...]
 
@@ -42,12 +42,17 @@ def remembered(node: Node, what: str, compute: Callable[[], Arrays]) -> Arrays:
         return found
     start = time.perf_counter()
     computed = compute()
-    cache = current()
-    if what and cache is not None and time.perf_counter() - start >= LEAST_SECONDS:
-        key = key_of(node, what)
-        if key is not None:
-            cache.save(key, computed)
+    if time.perf_counter() - start >= LEAST_SECONDS:
+        keep(node, what, computed)
     return computed
+
+
+def keep(node: Node, what: str, arrays: Arrays) -> None:
+    """Give flat arrays to the cache, if there is one."""
+    cache = current()
+    key = key_of(node, what) if what and cache is not None else None
+    if key is not None and cache is not None:
+        cache.save(key, arrays)
 
 
 def recalled(node: Node, what: str) -> Arrays | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.graph import Store
-from exactref_core.arithmetic.range_ends import rounded_ends, store_value
+from exactref_core.arithmetic.range_ends import rounded_ends, sideless, store_value
 from exactref_core.exact.double_double import Floats
 from exactref_core.formats.format import FLOAT64_PRECISION
 
@@ -42,22 +42,22 @@ def decided(x: Approx, store: Store) -> tuple[Floats, Any]:
     Ends in float64 decide nearly all of a narrow format; the others need their low words.
     """
     if x.low is None or x.radius is None or store.format.precision >= FLOAT64_PRECISION:
-        return compared(*rounded_ends(x, store))
+        return compared(rounded_ends(x, store), store)
     wide = np.abs(x.low) + x.radius
-    result, undecided = compared(*rounded_ends(Approx(x.high, None, wide), store))
+    result, undecided = compared(rounded_ends(Approx(x.high, None, wide), store), store)
     if np.any(undecided):
         rest = np.flatnonzero(undecided)
-        result[rest], undecided[rest] = compared(*rounded_ends(x.take(rest), store))
+        result[rest], undecided[rest] = compared(rounded_ends(x.take(rest), store), store)
     return result, undecided
 
 
-def compared(low: Floats, high: Floats) -> tuple[Floats, Any]:
+def compared(ends: tuple[Floats, Floats], store: Store) -> tuple[Floats, Any]:
     """Return the rounded lower ends, and where the upper ends differ."""
+    low, high = ends
     if low is high:
-        return low, np.zeros(low.shape, bool)
-    # As bits, in which the two zeros differ. NaN at both ends, of a format without infinities, may
-    # be overflows on different sides of finite numbers.
-    return low, (low.view(np.int64) != high.view(np.int64)) | np.isnan(low)
+        return sideless(low, store), np.zeros(low.shape, bool)
+    # As bits, in which the two zeros differ.
+    return sideless(low, store), low.view(np.int64) != high.view(np.int64)
 
 
 def round_some(x: Approx, store: Store) -> tuple[Floats, Any]:

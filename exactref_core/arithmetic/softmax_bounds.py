@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactref_core.arithmetic import softmax_rules, states
-from exactref_core.arithmetic.accumulation import join
+from exactref_core.arithmetic.accumulation import join, sums_of
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound, magnitude
 from exactref_core.arithmetic.brackets import Bracket
@@ -21,7 +21,6 @@ from exactref_core.arithmetic.score_bounds import score
 from exactref_core.arithmetic.softmax_fast import Rows, kept, rows_of
 from exactref_core.arithmetic.softmax_verbs import RowRule
 from exactref_core.arithmetic.step_sets import threshold
-from exactref_core.exact.prefix_sums import magnitude_sums, prefix_sums
 from exactref_core.formats.format import Format
 
 if TYPE_CHECKING:
@@ -98,15 +97,9 @@ class RowBounds:
 
     def prefixes(self, powers: Bracket) -> PrefixSums:
         """Return the prefix sums of nonnegative terms."""
-        total = Bracket(magnitude_sums(powers.low)[0], magnitude_sums(powers.high)[1])
-        if not (self.reading.standard.prefixes and self.reading.precise):
-            return PrefixSums(total)
-        low, high = prefix_sums(powers.low), prefix_sums(powers.high)
-        return PrefixSums(
-            total,
-            Bracket(low.running[0], high.running[1]),
-            Bracket(low.blocks[0], high.blocks[1]),
-        )
+        low, high = (sums_of(self.reading, end) for end in (powers.low, powers.high))
+        pairs = zip(vars(low).values(), vars(high).values(), strict=True)
+        return PrefixSums(*(None if a is None else Bracket(a.low, b.high) for a, b in pairs))
 
     def weights(self) -> Bracket:
         """Return the exact weights; 0 in rows without keys."""

@@ -50,11 +50,11 @@ class RowBound:
         return [s for s, g in zip(self.sets, self.row.groups, strict=True) if g is not None]
 
 
-def prefixes(algebra: Any, values: list[Any], walk: bool) -> PrefixSums:
+def prefixes(algebra: Any, values: list[Any], standard: Any) -> PrefixSums:
     """Return the sums over exact terms that a standard asks for."""
     from exactref_core.arithmetic.certified_prefixes import prefix_sums
 
-    return prefix_sums(algebra, values, walk)
+    return prefix_sums(algebra, values, standard)
 
 
 def row_bound(reading: CertifiedBounds, node: Node, index: int) -> RowBound:
@@ -90,7 +90,7 @@ def build(reading: CertifiedBounds, node: Node, index: int) -> RowBound:
         Vector(rational(int(k)) for k in kept),
         reading.standard,
         reading.standard.error,
-        prefixes(algebra, powers.items, reading.standard.prefixes),
+        prefixes(algebra, powers.items, reading.standard),
         n,
         reading.flush,
         node.attrs.accumulator or form,
@@ -237,7 +237,7 @@ def attended(
                     reading.flush,
                 )
             )
-    sums = prefixes(algebra, terms, reading.standard.prefixes)
+    sums = prefixes(algebra, terms, reading.standard)
     carried, rule = algebra.total(errors), reading.standard.error
     total = softmax_rules.summed(
         algebra, form, found.sum_form, n, rule, sums, carried, reading.flush

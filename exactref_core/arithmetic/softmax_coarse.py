@@ -2,7 +2,8 @@
 
 For a kept key with gap g = s - m, m the row's largest float64 score, u = 2**-53, relative errors:
 
-- scores are within rho of their float64 numbers, and fl(s - m) errs by u |g| more: t = rho + u |g|
+- scores are within rho of their float64 numbers (m is one of these, and any shift cancels), and
+  fl(s - m) errs by u |g| more: t = rho + u |g|
   together moves exp(g) by less than t + t^2 for t <= 1, |g| <= 690; smaller exponentials are below
   2**-990 and are taken as 0;
 - `exp_high` errs by less than 2**-51;
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from exactref_core.arithmetic.approx import Approx, Bools
+from exactref_core.arithmetic.fast_steps import finish
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.exponentials import LEAST, VANISHED, exp_high
 from exactref_core.exact.float_products import product
@@ -59,7 +61,7 @@ def powers_of(scores: Approx, keep: Bools | None) -> Powers | None:
         return None  # a row without keys
     gaps = x - top
     spread = np.asarray(scores.spread)
-    if np.any(spread):
+    if spread.ndim:
         spread = np.broadcast_to(spread, x.shape)
         spread = np.max(spread if keep is None else np.where(keep, spread, 0.0), axis=-1)
     least = np.min(gaps, axis=-1)
@@ -113,4 +115,4 @@ def coarse_means(
         lost += 2 * n * VANISHED * float(np.max(np.abs(values.high), initial=0.0)) + TINY
     total = found.total[:, None]
     radius = (size * error[:, None] + 2 * lost) / total * (1 + 2.0**-50) + TINY
-    return Approx(top / total + 0.0, None, radius)
+    return finish(top / total + 0.0, None, radius, None)

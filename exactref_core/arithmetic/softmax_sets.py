@@ -188,7 +188,8 @@ def running_sums(
     """Yield, for each running maximum s_j, what the sum of parts before it may be stored as.
 
     A key whose score may be stored as no more than s_j weighs at most exp(s_i - s_j) by the errors
-    of both exponentials, and at most ``whole``; the latter counts only near the threshold.
+    of both exponentials, and at most ``whole``; the latter counts only near the threshold, and
+    where exp(s_j) vanishes beside the row's maximum.
     """
     algebra, row = found.algebra, found.row
     ends = [algebra.ends(gap) for gap in row.gaps]
@@ -210,6 +211,9 @@ def running_sums(
             i = kept[place][1]
             below = algebra.add(below, algebra.multiply(weight(found, i), parts[i]))
             place += 1
+        if algebra.ends(row.powers[base])[0] <= 0:
+            yield algebra.total([algebra.multiply(whole, parts[i]) for _, i in kept[:place]])
+            continue
         factor = algebra.divide(own[base], row.powers[base]) * room
         if reaches(algebra, below * factor, threshold):
             capped = [

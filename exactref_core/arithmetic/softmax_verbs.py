@@ -161,6 +161,8 @@ class SoftmaxVerbs(MatrixVerbs):
         shifted = exact.step("subtract", x, first)
         mean = exact.total(exact.step("multiply", shifted, weights))
         steps = exact.step("subtract", shifted, exact.keep(mean, x.shape))
+        if weights.verb == "admit":
+            weights = weights.operands[0]
         return (
             Node("less_mean", (steps, x, weights), x.shape) if weights.verb == "weights" else steps
         )

@@ -19,6 +19,7 @@ from exactref_core.arithmetic.range_ends import (
     round_twice,
     rounded_ends,
     shifted,
+    sideless,
     store_ends,
     store_value,
     widen_by_flush,
@@ -161,7 +162,7 @@ def output_sets(
     special = np.zeros(low.shape) if x.special is None else x.special
     given = special != 0
     agree = (low == high) | given
-    value = np.where(given, special, low)
+    value = np.where(given, special, sideless(low, store))
     unsure = unsure | (~agree & ~(np.isfinite(low) & np.isfinite(high)))
     sets = np.where(agree & ~np.isfinite(value), sets | states.of_values(value), sets)
     if not store.format.infinity:

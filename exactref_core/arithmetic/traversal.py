@@ -8,6 +8,7 @@ until it is answered.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeAlias, TypeVar
@@ -25,8 +26,9 @@ T = TypeVar("T")
 Key = TypeVar("Key")
 Element: TypeAlias = tuple[Node, int]
 
-# Verbs whose exact value is that of their first operand.
-FIRST = ("admit", "within", "inside", "store", "flushable", "kept")
+# Verbs whose exact value is that of their first operand (`restated`: of the second as well, which
+# the certified reading takes).
+FIRST = ("admit", "within", "inside", "store", "flushable", "kept", "restated")
 
 
 def layers(
@@ -79,7 +81,7 @@ def elements(element: Element, exact: bool) -> list[Element]:
         pairs = zip(operands, dot_terms(node, place), strict=True)
         return [(x, i) for x, index in pairs for i in index[0].tolist()]
     if exact and verb in FIRST:
-        operands = operands[:1]
+        operands = operands[1:] if verb == "restated" else operands[:1]
     fine = verb in ELEMENTWISE or verb not in FAMILIES
     if fine and all(x.shape == node.shape for x in operands):
         return [(x, flat) for x in operands]
@@ -105,25 +107,33 @@ def element_layers(start: Element, memo: Container[Element], exact: bool) -> lis
     )
 
 
+class Working(threading.local):
+    """The readings, by id, that evaluate layers in this thread; others may ask the same ones."""
+
+    def __init__(self) -> None:
+        self.readings: set[int] = set()
+
+
+WORKING = Working()
+
+
 class Layered:
     """A reading that evaluates deep graphs layer by layer."""
 
-    busy = False
-
     def descend(self, node: Node, below: Callable[[], list[Key]], read: Callable[[Key], T]) -> None:
         """Read what lies ``below`` a deep node first, so that reading it stays shallow."""
-        if node.depth < STEP or self.busy:
+        if node.depth < STEP or id(self) in WORKING.readings:
             return
-        self.busy = True
+        WORKING.readings.add(id(self))
         try:
             for key in below():
                 read(key)
         finally:
-            self.busy = False
+            WORKING.readings.discard(id(self))
 
 
-class Kept(Generic[T]):
-    """What has been gathered at flat indices while a question is answered."""
+class Kept(threading.local, Generic[T]):
+    """What has been gathered at flat indices while a question is answered, in each thread."""
 
     def __init__(self) -> None:
         self.scopes: list[dict[tuple[Node, int], tuple[Indices, T]]] = []

@@ -1,8 +1,7 @@
 """The verbs an operation's definition is written in; calling them traces the graph.
 
 A value is a `Node` (real) or a `Complex` pair of nodes. Verbs are coarse: a dot product is one
-verb,
-since fused multiply-add, exact products and prefix sums live inside it.
+verb, since fused multiply-add, exact products and prefix sums live inside it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from exactref_core.arithmetic.graph import GROWS, Node, View
+from exactref_core.arithmetic.graph import GROWS, Node
+from exactref_core.arithmetic.views import View
 from exactref_core.errors import InputError
 from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
 from exactref_core.exact.pair_table import PAIRS
@@ -189,6 +189,13 @@ class Verbs:
     def inside(self, x: Node, divisor: Node) -> Node:
         """Return ``x`` as a guarded computation that counts only where ``divisor`` is normal."""
         return Node("inside", (x, divisor), x.shape, self.compute)
+
+    def restated(self, x: Node, rational: Node) -> Node:
+        """Return ``x``, of which ``rational`` is another formula: rational where the number is.
+
+        For definitions alone. The fast reading encloses the first, the certified one the second.
+        """
+        return Node("restated", (x, rational), x.shape)
 
     def grow(self, x: Node, y: Node) -> Node:
         """Return x + y, which never have opposite signs, whatever their roundings."""

@@ -10,10 +10,11 @@ from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import ALGEBRA, Bound, magnitude
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.graph import Node
-from exactref_core.arithmetic.prefixes import PrefixSums
+from exactref_core.arithmetic.prefixes import PrefixSums, asks_norms
 from exactref_core.arithmetic.rules import HALF
 from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
 from exactref_core.exact.double_double import Floats
+from exactref_core.exact.prefix_norms import product_norms
 from exactref_core.exact.prefix_products import prefix_products
 from exactref_core.exact.products import magnitude_matmul, smallest
 from exactref_core.formats.format import Format
@@ -27,13 +28,13 @@ __all__ = ["SEEN", "product_sums", "times"]
 SEEN = 2.0**-500
 
 
-def product_sums(reading: FloatBounds, node: Node, scan: bool) -> tuple[PrefixSums, Bracket] | None:
+def product_sums(reading: FloatBounds, node: Node) -> tuple[PrefixSums, Bracket] | None:
     """Return the sums that a standard asks for, and the sum of the products' errors.
 
     None where an operand has specials or no bound, or where a product may be exact or not term by
-    term; ``scan`` asks for prefix sums too, of exact operands alone.
+    term; prefix sums are those of exact operands alone.
     """
-    form = node.compute
+    form, scan = node.compute, reading.standard.prefixes and reading.precise
     bounds = [reading.whole(x) for x in node.operands]
     if form is None or any(b.states is not None or b.unsure is not None for b in bounds):
         return None
@@ -52,7 +53,7 @@ def product_sums(reading: FloatBounds, node: Node, scan: bool) -> tuple[PrefixSu
         carried = Bracket(0.0, (worst + ALGEBRA.constant(least)).high)
     if not scan:
         return PrefixSums(total), carried
-    return PrefixSums(total, *scanned(a.high, b.high)), carried
+    return PrefixSums(total, *scanned(reading.standard, a.high, b.high)), carried
 
 
 def inexact_sums(
@@ -102,9 +103,8 @@ def rounding_sums(
 ) -> Bracket | None:
     """Return the sum of the products' roundings; None where terms differ in what they round.
 
-    A product that is not zero errs by u |t| + eta/2 (and may be flushed); products of few bits
-    err by
-    nothing where all are multiples of eta.
+    A product that is not zero errs by u |t| + eta/2 (and may be flushed); products of few bits err
+    by nothing where all are multiples of eta.
     """
     count = nonzero_products(*operands)
     flushed = count * ALGEBRA.constant(form.smallest_normal) if flush else None
@@ -130,15 +130,19 @@ def nonzero_products(a: Floats, b: Floats) -> Bracket:
     return Bracket(count, count)
 
 
-def scanned(a: Floats, b: Floats) -> tuple[Bracket, Bracket]:
-    """Return the brackets of the prefix sums of every element, batch by batch."""
+def scanned(standard: Any, a: Floats, b: Floats) -> list[Bracket]:
+    """Return the brackets that a standard asks for of the prefix sums of every element."""
     shape = (*a.shape[:-1], b.shape[-1])
     if 0 in shape or not (a.size and b.size):
-        return Bracket(np.zeros(shape), np.zeros(shape)), Bracket(np.zeros(shape), np.zeros(shape))
+        return [Bracket(np.zeros(shape), np.zeros(shape))] * 2
     left, right = a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])
-    found = [prefix_products(*pair) for pair in zip(left, right, strict=True)]
-    running, blocks = (
+    found: list[tuple[Any, ...]] = [
+        prefix_products(*pair) for pair in zip(left, right, strict=True)
+    ]
+    if asks_norms(standard, a.shape[-1]):
+        norms = [product_norms(*pair) for pair in zip(left, right, strict=True)]
+        found = [(*two, *vars(three).values()) for two, three in zip(found, norms, strict=True)]
+    return [
         Bracket(*(np.stack(ends).reshape(shape) for ends in zip(*column, strict=True)))
         for column in zip(*found, strict=True)
-    )
-    return running, blocks
+    ]

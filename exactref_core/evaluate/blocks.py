@@ -1,65 +1,118 @@
-"""An output in blocks: results of runs of its elements, so that a huge array is never whole."""
+"""An output in blocks: results of boxes of its elements, so that a huge array is never whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import isqrt
+from typing import Any
+
+import numpy.typing as npt
 
 from exactref_core.arithmetic.boxes import Apart, Box, boxes, cells, restrict
+from exactref_core.arithmetic.parts import Part
+from exactref_core.arithmetic.ranges import Range
 from exactref_core.evaluate.outputs import PartsOutput
 
-__all__ = ["Apart", "Block", "Box", "blocks"]
+__all__ = ["CELLS", "Apart", "Block", "Box", "blocks", "boxed", "boxes_of", "part_of"]
 
 # Elements of all nodes that are alive at once; each takes about 70 bytes while it is judged.
 CELLS = 1 << 20
+# Halves that need this much more than half of what the whole is made of share a large part of it,
+# as rows of a matrix product share the second matrix: blocks are then kept wide.
+SHARED = 1.25
 
 Block = tuple[Box, PartsOutput]
 
 
 def blocks(output: PartsOutput, most: int = CELLS) -> Iterator[Block]:
-    """Yield the boxes of an output, in row-major order, and the output of each.
+    """Yield boxes of an output, in row-major order, and the output of each.
 
     One box without axes, and the output itself, where it is small or cannot be split: a view, or a
     definition that mixes the axes. `Apart` may still come later: then the whole has to be taken.
     Large outputs of few different elements are views of one evaluation in every block.
     """
-    nodes = [part.node for part in output.parts]
-    total = sum(map(cells, nodes))
+    total = sum(cells(part.node) for part in output.parts)
     if output.places is not None and total <= 2 * most < output.size:
         for box in boxes(output.shape, most, len(output.shape)):
             yield box, output.view("index", box)
-        return
-    if total <= 2 * most or output.places is not None or not output.size:
+    elif total <= 2 * most or output.places is not None or not output.size:
         yield (), output
-        return
-    each = max(1, most * output.size // total)
-    depth, first = deepest(output, each)
-    if first is None:
-        yield (), output
-        return
-    # What all blocks share, a matrix that every row is multiplied by, is evaluated in each of them.
-    shared = sum(cells(part.node) for part in first.parts)
-    each *= max(1, shared // most)
-    for box in boxes(output.shape, each, depth):
-        yield box, part_of(output, box)
+    else:
+        for box in boxes_of(output, most, isqrt(most) // 4):
+            yield box, part_of(output, box)
 
 
-def deepest(output: PartsOutput, each: int) -> tuple[int, PartsOutput | None]:
-    """Return how many axes blocks of a size have to box, and the first of them if that is none."""
-    found: tuple[int, PartsOutput | None] = 0, None
-    for depth in range(1, len(output.shape) + 1):
-        first = next(boxes(output.shape, each, depth))
-        if len(first) < depth:
+def boxes_of(output: PartsOutput, most: int, least: int) -> Iterator[Box]:
+    """Yield boxes of an output of about ``most`` cells each, in row-major order.
+
+    ``least`` is the length from which halves are worth it that share a large part.
+    """
+    sides = sides_of(output, most, least)
+    depth = max((i + 1 for i, n in enumerate(output.shape) if sides[i] < n), default=0)
+    grid = [range(0, n, side) for n, side in zip(output.shape, sides, strict=True)]
+    for starts in product(*grid[:depth]):
+        yield tuple(
+            slice(start, min(start + side, n))
+            for start, side, n in zip(starts, sides, output.shape, strict=False)
+        )
+
+
+def sides_of(output: PartsOutput, most: int, least: int) -> list[int]:
+    """Return the extents of blocks of at most ``most`` cells, or as few as is worth it.
+
+    The axis whose halves share least is halved, of those alike the first.
+    """
+    sides = list(output.shape)
+    total = weight(output, sides)
+    while total > most:
+        found = []
+        for axis, side in enumerate(sides):
+            half = [*sides[:axis], -(-side // 2), *sides[axis + 1 :]]
+            try:
+                cost = weight(output, half) if side > 1 else None
+            except Apart:
+                continue
+            if cost is None:
+                continue
+            share = round(cost * side / (total * half[axis]), 3)
+            if share <= SHARED or half[axis] >= least:
+                found.append((share, axis, half, cost))
+        if not found:
             break
-        with suppress(Apart):
-            found = depth, part_of(output, first)
-            continue
-        break
-    return found
+        *_, sides, total = min(found)
+    return sides
+
+
+def weight(output: PartsOutput, sides: Sequence[int]) -> int:
+    """Return the number of cells of the first block with these extents; `Apart` if it is none."""
+    box = tuple(slice(0, side) for side in sides)
+    while box and box[-1].stop == output.shape[len(box) - 1]:
+        box = box[:-1]
+    return sum(cells(restrict(part.node, box)) for part in output.parts)
 
 
 def part_of(output: PartsOutput, box: Box) -> PartsOutput:
     """Return the output of the elements in a box."""
-    parts = [type(part)(restrict(part.node, box), part.label) for part in output.parts]
+    if not box:
+        return output
+    parts = [boxed(part, box) for part in output.parts]
     nodes = [part.node for part in parts]
     return PartsOutput(output.op, output.name, output.format, parts, nodes, None)
+
+
+def boxed(part: Part, box: Box) -> Part:
+    """Return the part of the elements in a box, with what is known of them."""
+    if not box:
+        return part
+    shape = part.node.shape
+
+    def cut(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return array.reshape(shape)[box].reshape(-1)
+
+    found = type(part)(restrict(part.node, box), part.label)
+    found.start = tuple(side.start for side in box)
+    if part.roundings is not None:
+        found.roundings = cut(part.roundings)
+    found.ranges = {key: Range(*map(cut, one.arrays)) for key, one in part.ranges.items()}
+    return found

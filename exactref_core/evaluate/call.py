@@ -13,7 +13,6 @@ from exactref_core.arithmetic.graph import Leaf, Node, Store
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.stochastic import StochasticPart
 from exactref_core.arithmetic.verbs import Complex, Value
-from exactref_core.environment import in_default_environment
 from exactref_core.errors import DTypeError
 from exactref_core.evaluate.inputs import (
     compute_format,
@@ -27,6 +26,7 @@ from exactref_core.evaluate.origin import Call, snapshots
 from exactref_core.evaluate.outputs import PartsOutput
 from exactref_core.evaluate.parameters import checked
 from exactref_core.evaluate.tables import table_of
+from exactref_core.exact.context import sheltered
 from exactref_core.formats.catalogue import get_format, part_format
 from exactref_core.formats.format import Format
 from exactref_core.formats.rounding import (
@@ -49,7 +49,7 @@ EXACT = ("view", "stack", "pick", "largest", "negative", "absolute")
 HINTS = {"dim": "axis", "keepdim": "keepdims", "out": "covers(output)", "input": "x", "other": "x2"}
 
 
-@in_default_environment
+@sheltered
 def call(
     op: Op, tensors: Sequence[Any], params: Mapping[str, Any], compute: Format | None = None
 ) -> Result:

@@ -7,10 +7,10 @@ from typing import Any
 
 from exactref_core.arithmetic.certified import finite, number
 from exactref_core.arithmetic.parts import Part
+from exactref_core.enclosures import Enclosure, ExactNumber
 from exactref_core.errors import InputError
 from exactref_core.exact.exponential_entries import LIMIT
 from exactref_core.exact.interval import Arithmetic
-from exactref_core.result import Enclosure, ExactNumber
 
 __all__ = ["enclose"]
 

@@ -31,9 +31,8 @@ def exact_integers(part: Part, op: str) -> npt.NDArray[np.int64]:
 def checked(value: Any, flat: int, part: Part, op: str) -> int:
     """Return an integer that int64 holds, or raise."""
     if not -(2**63) <= value < 2**63:
-        index = tuple(int(i) for i in np.unravel_index(flat, part.node.shape))
         raise InputError(
-            f"{op}: element {index} is {int(value)}, which int64 does not hold; "
+            f"{op}: element {part.index(flat)} is {int(value)}, which int64 does not hold; "
             "give dtype= a float format"
         )
     return int(value)

@@ -17,10 +17,10 @@ from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range
 from exactref_core.arithmetic.verbs import Verbs
 from exactref_core.array import Array
-from exactref_core.environment import in_default_environment
 from exactref_core.errors import DTypeError, InputError
 from exactref_core.evaluate.enclosures import enclose
 from exactref_core.evaluate.integers import exact_integers
+from exactref_core.exact.context import sheltered
 from exactref_core.formats.catalogue import get_format
 from exactref_core.formats.format import Format
 from exactref_core.registry import get_standard
@@ -101,16 +101,14 @@ class PartsOutput:
 
     # -- what a result asks --------------------------------------------------------------------
 
-    @in_default_environment
-    @np.errstate(all="ignore")
+    @sheltered
     def rounded(self) -> Array:
         """The exact values rounded once."""
         if self.format.is_integer:
             return Array.from_values(self.pick(exact_integers(self.parts[0], self.op)), self.format)
         return Array.from_values(self.join([part.rounded() for part in self.parts]), self.format)
 
-    @in_default_environment
-    @np.errstate(all="ignore")
+    @sheltered
     def normal(self) -> Array:
         """What an index-order loop returns."""
         if not self.normal_answer:
@@ -122,8 +120,7 @@ class PartsOutput:
             self.join([reading.whole(part.node).reshape(-1) for part in self.parts]), self.format
         )
 
-    @in_default_environment
-    @np.errstate(all="ignore")
+    @sheltered
     def tolerance(self, standard: str, flush: bool) -> Array:
         """The largest distance of a correct output from ``rounded``."""
         if self.format.is_integer:
@@ -135,8 +132,7 @@ class PartsOutput:
         wide = "complex128" if self.format.is_complex else "float64"
         return Array.from_values(self.join(found), get_format(wide))
 
-    @in_default_environment
-    @np.errstate(all="ignore")
+    @sheltered
     def finite_range(self, standard: str, flush: bool) -> tuple[Array, Array]:
         """The lowest and highest finite output."""
         if self.format.is_integer:
@@ -146,8 +142,7 @@ class PartsOutput:
         high = self.join([r.high for r in ranges])
         return Array.from_values(low, self.format), Array.from_values(high, self.format)
 
-    @in_default_environment
-    @np.errstate(all="ignore")
+    @sheltered
     def may_be(self, value: str, standard: str, flush: bool) -> Array:
         """Where a correct output may be an infinity or NaN."""
         if value not in FLAGS:
@@ -157,8 +152,7 @@ class PartsOutput:
             return Array.from_values(np.zeros(self.shape, bool), get_format("bool"))
         return self.last_axis([(r.states & bit) != 0 for r in self.ranges(standard, flush)])
 
-    @in_default_environment
-    @np.errstate(all="ignore")
+    @sheltered
     def covers(self, output: Any, standard: str, flush: bool, signed_zeros: bool) -> Array:
         """Which elements of an output are correct."""
         array = self.check(output)
@@ -199,8 +193,7 @@ class PartsOutput:
             )
         return array
 
-    @in_default_environment
-    @np.errstate(all="ignore")
+    @sheltered
     def vacuous(self, standard: str, flush: bool) -> int:
         """How many elements have a bound that reaches the sum of the magnitudes of their terms."""
         rule = get_standard(standard)
@@ -208,8 +201,7 @@ class PartsOutput:
             int(self.pick(without_guarantee(part, rule, bool(flush))).sum()) for part in self.parts
         )
 
-    @in_default_environment
-    @np.errstate(all="ignore")
+    @sheltered
     def enclosure(self, index: tuple[int, ...]) -> Any:
         """The enclosure of one exact value (a pair of them for complex outputs)."""
         flat = flat_index(index, self.shape)

@@ -2,7 +2,8 @@
 
 Tables G.6.1 and G.6.2 for exp, log, acos, the hyperbolic functions and their inverses; the others
 follow by f(z) = -i g(iz). Where C99 leaves a sign open, both are told. Of a zero real part C17
-makes a number of parts that C99 leaves NaN (tanh, acosh): both are told.
+makes a number of parts that C99 leaves NaN (tanh, acosh): both are told. C99 has no expm1 and log1p
+of complex numbers; the array API standard gives them the tables of exp and log.
 """
 
 from __future__ import annotations
@@ -54,6 +55,12 @@ def exp(x: float, y: float) -> Parts:
     if x == -INF:
         return Answer(0.0), Answer(0.0)
     return (UNSIGNED if x == INF else NONE), NONE
+
+
+def expm1(x: float, y: float) -> Parts:
+    """The table of exp, 1 taken away."""
+    real, imag = exp(x, y)
+    return Answer(-1.0) if x == -INF else real, imag
 
 
 def sinh(x: float, y: float) -> Parts:
@@ -162,7 +169,10 @@ def cos(x: float, y: float) -> Parts:
 
 TABLES: dict[str, Callable[[float, float], Parts]] = {
     "exp": exp,
+    "exp2": exp,
+    "expm1": expm1,
     "log": log,
+    "log1p": log,
     "log2": log,
     "log10": log,
     "sinh": sinh,

@@ -1,10 +1,9 @@
 """Row sums in one pass over blocks that stay in the cache, as double-doubles with proven radii.
 
-Rows are arrays of finite numbers of any float dtype that float64 holds, shape (..., n). Two ways
-to add
-up a block: in float64, whatever the order, with Higham's bound (for values of few bits, whose
-output
-format is much coarser than float64), or after one extraction of high parts that add up exactly.
+Rows are arrays of finite numbers of any float dtype that float64 holds, shape (..., n). Two ways to
+add up a block: in float64, whatever the order, with Higham's bound (for values of few bits, whose
+output format is much coarser than float64), or after one extraction of high parts that add up
+exactly.
 """
 
 from __future__ import annotations

@@ -28,6 +28,13 @@ from exactref_core.exact.rationals import Rational
 __all__ = ["Function", "Monotone", "never"]
 
 
+def named(name: str) -> Function:
+    """Return the function of a name in the table."""
+    from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
+
+    return FUNCTIONS[name] if name in FUNCTIONS else INTERNAL[name]
+
+
 def never(value: Rational) -> Rational | None:
     """Return the rational value at a rational argument, of a function that has none."""
     return None
@@ -64,6 +71,10 @@ class Function:
     floor: int | None = None
     ceiling: int | None = None
     poles: tuple[float, float, float] | None = None
+
+    def __reduce__(self) -> Any:
+        # Rules are functions, which do not travel to other processes: the table has them there.
+        return named, (self.name,)
 
     @property
     def documentation(self) -> str:

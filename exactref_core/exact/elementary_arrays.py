@@ -14,7 +14,7 @@ import numpy as np
 from exactref_core.exact.changes import change
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.elementary import Function
-from exactref_core.exact.elementary_rows import hulls, inside, moves
+from exactref_core.exact.elementary_rows import float_ends, hulls, inside, moves
 from exactref_core.exact.elementary_slopes import SLOPES, bracketed
 from exactref_core.exact.interval import EXPONENT_LIMIT, Interval, Number, Unsure, rational
 from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
@@ -200,5 +200,5 @@ def moved(function: Function, x: Number | None, least: float, most: float) -> tu
         return 0.0, np.inf
     except Unbounded:
         return np.inf, np.inf
-    low, high = ARITHMETIC.ends(found)
-    return max(float(low) * (1 - 2.0**-52), 0.0), float(high) * (1 + 2.0**-51) + TINY
+    low, high = float_ends(*ARITHMETIC.ends(found))
+    return max(low, 0.0), high

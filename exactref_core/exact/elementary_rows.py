@@ -17,12 +17,22 @@ from exactref_core.exact.double_double import Floats
 from exactref_core.exact.elementary import Function
 from exactref_core.exact.interval import Arithmetic
 
-__all__ = ["hulls", "inside", "moves"]
+__all__ = ["float_ends", "hulls", "inside", "moves"]
 
 PAIR = 2.0**-104
 TINY = 2.0**-1074
 LARGEST = 2.0**1020
 ROOM = 1 + 2.0**-50
+
+# Float64's own grid, in which nothing is rounded twice.
+FLOAT64 = {"precision": 53, "emin": -1073, "emax": 1024, "subnormalize": True}
+BELOW = gmpy2.context(round=gmpy2.RoundDown, **FLOAT64)
+ABOVE = gmpy2.context(round=gmpy2.RoundUp, **FLOAT64)
+
+
+def float_ends(low: Any, high: Any) -> tuple[float, float]:
+    """Return float64 numbers at or beyond two MPFR numbers, at most the largest one below."""
+    return float(BELOW.plus(low)), float(ABOVE.plus(high))
 
 
 def inside(function: Function, high: Floats, reach: Floats) -> npt.NDArray[np.bool_]:
@@ -77,9 +87,8 @@ def moves(
         below = [(down.sub(a, far), up.sub(b, near)), (down.add(a, near), up.add(b, far))]
         own = between(evaluate, down, up, a, b, falls)
         bounds = [gap(down, up, between(evaluate, down, up, *e, falls), own) for e in below]
-        low = max(float(bound[0]) for bound in bounds)
-        high = max(float(bound[1]) for bound in bounds)
-        rows.append((max(low * (1 - 2.0**-52), 0.0), high * ROOM + TINY))
+        low, high = (max(bound[end] for bound in bounds) for end in (0, 1))
+        rows.append(float_ends(low, high))
     return rows
 
 

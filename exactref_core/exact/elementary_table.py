@@ -88,7 +88,6 @@ def at_zero(value: int = 0) -> Rule:
 
 R = Monotone
 ENDLESS: Any = {"at_minus": -INF, "at_plus": INF}
-BOTH: Any = {"at_minus": INF, "at_plus": INF}
 THROUGH_ZERO: Any = {"exact": at_zero(), "keeps_zero": True}
 ODD: Any = {**THROUGH_ZERO, "odd": True}
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import gmpy2
+
 from exactref_core.exact.rationals import Rational
 from exactref_core.exact.separation import Separation
 
 if TYPE_CHECKING:
     from exactref_core.exact.interval import Arithmetic
 
-__all__ = ["Interval", "Number", "Unsure", "opened", "opens_of"]
+__all__ = ["Interval", "Number", "Unsure", "holds_integer", "opened", "opens_of"]
 
 Number: TypeAlias = Any  # gmpy2.mpq or Interval
 
@@ -103,3 +105,11 @@ def opens_of(number: Number) -> tuple[bool, bool]:
     if isinstance(number, Interval):
         return number.open_low, number.open_high
     return False, False
+
+
+def holds_integer(low: Any, high: Any) -> bool:
+    """Return whether an integer lies between two MPFR numbers."""
+    if high.is_integer() or gmpy2.is_infinite(high):
+        return True
+    # A bare floor would round to gmpy2's current precision.
+    return bool(gmpy2.context(precision=high.precision).floor(high) >= low)

@@ -16,6 +16,7 @@ Their sum is below 2**-61.4; 2**-61 is claimed.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import gmpy2
@@ -23,7 +24,16 @@ import numpy as np
 
 from exactref_core.exact.double_double import Floats, fast_two_sum, two_prod, two_sum
 
-__all__ = ["EXP_ERROR", "LEAST", "VANISHED", "exp_high", "exp_pair", "log_pair"]
+__all__ = [
+    "EXP_ERROR",
+    "LEAST",
+    "MOST",
+    "VANISHED",
+    "exp2_high",
+    "exp_high",
+    "exp_pair",
+    "log_pair",
+]
 
 N = 1024
 EXP_ERROR = 2.0**-61
@@ -33,6 +43,7 @@ VANISHED = 2.0**-990
 MOST = 709.0
 TABLE_PRECISION = 200
 SPLIT_BITS = 33
+LN2 = math.log(2)
 # Elements whose temporaries stay in the cache, and below what the C library maps afresh.
 BLOCK = 12288
 
@@ -76,10 +87,10 @@ def exp_pair(high: Floats, low: Floats | None) -> tuple[Floats, Floats, Floats]:
 
 
 def exp_high(x: Floats) -> Floats:
-    """Return exp(x) within a relative 2**-51 for -690 <= x <= 0, and 0 for smaller x.
+    """Return exp(x) within a relative 2**-51 for -690 <= x <= 709, and 0 for smaller x.
 
     As `exp_pair` with th + th p rounded: T errs by 2**-53 and th + th p by u (1 + 2**-11), both of
-    the result, beside the 2**-61.4 of what goes into p.
+    the result, beside the 2**-61.4 of what goes into p. Larger x are taken as 709.
     """
     if x.size <= 2 * BLOCK:
         return high_of(x)
@@ -90,14 +101,30 @@ def exp_high(x: Floats) -> Floats:
     return found.reshape(x.shape)
 
 
+def exp2_high(x: Floats) -> Floats:
+    """Return 2^x within a relative 2**-51 for |x| <= 1000.
+
+    x - i / N is exact, and r = (x - i / N) ln2, below 2**-11.5, rounds twice by u: 2**-63.5 of the
+    result, which is within `exp_high`'s account of the reduction.
+    """
+    i = np.rint(x * N)
+    return raised(i, (x - i / N) * LN2)
+
+
 def high_of(x: Floats) -> Floats:
     """Return what `exp_high` does, of a block."""
-    high, _, c1, c2, inverse = tables()
-    inside = bool(np.min(x, initial=0.0) >= LEAST)
-    given = x if inside else np.maximum(x, LEAST)
+    _, _, c1, c2, inverse = tables()
+    small, large = np.min(x, initial=0.0) < LEAST, np.max(x, initial=0.0) > MOST
+    given = np.clip(x, LEAST, MOST) if small or large else x
     i = np.rint(given * inverse)
     r = given - i * c1
     r -= i * c2
+    found = raised(i, r)
+    return np.where(x < LEAST, 0.0, found) if small else found
+
+
+def raised(i: Floats, r: Floats) -> Floats:
+    """Return 2^(i / N) e^r."""
     p = r * (1 / 120)
     for coefficient in (1 / 24, 1 / 6, 0.5):
         p += coefficient
@@ -105,12 +132,11 @@ def high_of(x: Floats) -> Floats:
     p *= r
     p += r
     whole = i.astype(np.int64)
-    found: Floats = high[whole & (N - 1)]
+    found: Floats = tables()[0][whole & (N - 1)]
     p *= found
     found += p
     whole >>= 10
-    found = np.ldexp(found, whole.astype(np.int32))
-    return found if inside else np.where(x < LEAST, 0.0, found)
+    return np.asarray(np.ldexp(found, whole.astype(np.int32)))
 
 
 def log_pair(high: Floats, low: Floats) -> tuple[Floats, Floats, Floats]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import gmpy2
-
 from exactref_core.exact.elementary import Function, Monotone
+from exactref_core.exact.enclosure import holds_integer
 from exactref_core.exact.interval import Arithmetic, Interval, Number, Unsure
 from exactref_core.exact.nonnegative import Unbounded
 
@@ -20,7 +19,7 @@ __all__ = ["Digamma", "LogGamma", "holds_pole", "told_pole"]
 
 def holds_pole(low: Any, high: Any) -> bool:
     """Return whether an integer from 0 down lies between two MPFR numbers."""
-    return bool(low <= 0 and (high >= 0 or gmpy2.floor(high) >= low))
+    return bool(low <= 0 and (high >= 0 or holds_integer(low, high)))
 
 
 def told_pole(arithmetic: Arithmetic, low: Number, high: Number) -> bool:

@@ -1,9 +1,8 @@
 """Scalar enclosures: exact rationals while they last, else MPFR intervals rounded outward.
 
 A *number* here is a ``gmpy2.mpq`` (exact) or an `Interval` (the real number lies between its ends).
-Every operation of `Arithmetic` returns a number that contains the exact result; two rationals
-give a
-rational wherever the operation is rational, so that ties and zeros are seen exactly. Precision
+Every operation of `Arithmetic` returns a number that contains the exact result; two rationals give
+a rational wherever the operation is rational, so that ties and zeros are seen exactly. Precision
 belongs to the `Arithmetic` object: no global gmpy2 context is read or written.
 """
 
@@ -66,12 +65,12 @@ class Arithmetic:
         """Return left + right."""
         if not (isinstance(left, Interval) or isinstance(right, Interval)):
             return left + right
-        self.down.clear_flags()
-        self.up.clear_flags()
         (a, b), (c, d) = self.ends(left), self.ends(right)
         low, high = self.down.add(a, c), self.up.add(b, d)
         # An end that was rounded is not the number: 1 + 2**-1000 is above 1 at any precision.
-        strict = self.down.inexact, self.up.inexact
+        # MPFR says so with each number; a context's flags are shared by threads.
+        exact = (c, d) if isinstance(left, Interval) else (a, b)
+        strict = bool(low.rc or exact[0].rc), bool(high.rc or exact[1].rc)
         if not isinstance(left, Interval):
             return right.line(low, high, 1, left, strict)
         if not isinstance(right, Interval):

@@ -16,6 +16,7 @@ from exactref_core.exact.elementary_arrays import (
     interval,
     middle,
 )
+from exactref_core.exact.elementary_rows import float_ends
 from exactref_core.exact.interval import Interval, Number, Unsure, rational
 from exactref_core.exact.pairs import PairFunction, is_special
 
@@ -34,9 +35,8 @@ def between(low: float, high: float) -> Number:
 
 def ends(number: Number) -> tuple[float, float]:
     """Return float64 numbers below and above a nonnegative number."""
-    low, high = ARITHMETIC.ends(number)
-    room = TINY if high > 0 else 0.0
-    return max(float(low) * (1 - 2.0**-52), 0.0), float(high) * (1 + 2.0**-51) + room
+    low, high = float_ends(*ARITHMETIC.ends(number))
+    return max(low, 0.0), high
 
 
 def argument(high: float, low: float, radius: float, special: float) -> Any:
@@ -67,11 +67,10 @@ def row(function: PairFunction, *numbers: float) -> Row:
 
 def at_floats(function: PairFunction, x: float, y: float) -> Row:
     """Return one value at float64 numbers, infinities or NaN."""
-    NEAREST.clear_flags()
     z = function.evaluate(NEAREST, gmpy2.mpfr(x), gmpy2.mpfr(y))
-    if NEAREST.overflow or NEAREST.underflow:
+    unrounded = z.rc == 0
+    if not unrounded and (z == 0 or gmpy2.is_infinite(z)):  # beyond MPFR's exponents
         return UNKNOWN
-    unrounded = not NEAREST.inexact
     high = float(z)
     if not gmpy2.is_finite(z):
         return 0.0, 0.0, 0.0, high

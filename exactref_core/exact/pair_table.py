@@ -1,13 +1,14 @@
 """The functions of two numbers, one row each.
 
 ``units`` as in the table of elementary functions: (2k + 1)u for k ulp in the larger of NVIDIA's
-table and the GNU C library's (pow: 4 and 1, atan2: 3 and 2).
+table and the GNU C library's (pow: 4 and 1, atan2: 3 and 2). Exactly 1 are pow(x, +-0), pow(1, y)
+and pow(-1, +-inf) by C99 F.9.4.4 (C11 F.10.4.4), which IEEE 754-2019, 9.2.1, says of pow too.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gmpy2
@@ -18,6 +19,8 @@ from exactref_core.exact.pairs import ZERO, Box, PairFunction, furthest, is_spec
 from exactref_core.exact.powers import Power
 
 __all__ = ["PAIRS"]
+
+INF, NAN = math.inf, math.nan
 
 
 @dataclass(frozen=True)
@@ -69,10 +72,6 @@ class Arctangent2(PairFunction):
         ends = [plain(self.value(algebra, a, b)) for a in (x.low, x.high) for b in (y.low, y.high)]
         return furthest(algebra, value, ends), False
 
-    def beside(self, algebra: ScalarAlgebra, ends: tuple[Any, Any], value: Any) -> Number:
-        """Return a bound on the distance from ``value`` of angles, one argument infinite."""
-        return self.turn(algebra, value)
-
     @staticmethod
     def turn(algebra: ScalarAlgebra, value: Any) -> Number:
         """Return the furthest that any angle is from a value."""
@@ -84,7 +83,8 @@ class Arctangent2(PairFunction):
 PAIRS: dict[str, PairFunction] = {
     f.name: f
     for f in (
-        Power("pow", "pow", "power", 9),
+        Power("pow", "pow", "power", 9, fixed=((NAN, 0.0), (1.0, NAN), (-1.0, INF), (-1.0, -INF))),
         Arctangent2("atan2", "atan2", "arctan2", 7),
     )
 }
+PAIRS["magnitude pow"] = replace(PAIRS["pow"], of_magnitudes=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from exactref_core.exact.changes import is_below
 from exactref_core.exact.interval import Arithmetic, Interval, Number, Unsure, rational
-from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
+from exactref_core.exact.nonnegative import ScalarAlgebra, is_exact_zero
 
 __all__ = ["ZERO", "Box", "PairFunction", "furthest", "has_minus", "is_special", "plain", "side"]
 
@@ -73,19 +73,32 @@ class Box:
             return 1
         return -1 if is_below(algebra, self.high, ZERO) else 0
 
+    def signs(self, algebra: ScalarAlgebra) -> list[Any]:
+        """Return a number of each sign in the box, and zeros where one may be among them."""
+        sign = self.side(algebra)
+        return [rational(sign)] if sign else [rational(1), rational(-1), ZERO, -0.0]
+
+    def holds(self, algebra: ScalarAlgebra, number: Number) -> bool:
+        """Return whether a number is in the box."""
+        return not (is_below(algebra, number, self.low) or is_below(algebra, self.high, number))
+
 
 @dataclass(frozen=True)
 class PairFunction:
     """A real function of two variables.
 
     A correct library function errs by ``units`` * u of the value, and half as many smallest
-    subnormals. ``library`` is NumPy's name of it.
+    subnormals. ``library`` is NumPy's name of it. ``of_magnitudes``: the first argument is
+    never negative, and stored as +0 or a positive number. ``fixed``: pairs of arguments, NaN
+    standing for any, whose value a correct library returns as it is, by a standard.
     """
 
     name: str
     method: str
     library: str
     units: int
+    of_magnitudes: bool = False
+    fixed: tuple[tuple[float, float], ...] = ()
 
     @property
     def etas(self) -> int:
@@ -111,26 +124,26 @@ class PairFunction:
         """Return the most by which numbers in the boxes move the function from ``value``.
 
         And whether NaN is among what it may be. ``either``: a zero among the arguments may have
-        either sign. Of an infinity or NaN, the size of the numbers. `Unbounded` at poles.
+        either sign. `Unbounded` at poles.
         """
         raise NotImplementedError
 
-    def beside(self, algebra: ScalarAlgebra, ends: tuple[Any, Any], value: Any) -> Number:
-        """Return a bound on the distance from ``value`` where one argument is an infinity or a 0.
+    def beside(self, algebra: ScalarAlgebra, x: Any, y: Any) -> list[Any]:
+        """Return all values at a box, one of ``x`` and ``y``, and an infinity, NaN or zero."""
+        if isinstance(x, Box):
+            return [self.value(algebra, at, y) for at in self.instances(algebra, x, y)]
+        return [self.value(algebra, x, at) for at in self.instances(algebra, x, y)]
 
-        ``ends`` are the arguments, the other one a box; `Unbounded` where there is no bound.
-        """
-        raise Unbounded
+    def instances(self, algebra: ScalarAlgebra, x: Any, y: Any) -> list[Any]:
+        """Return numbers that stand for all of a box beside an infinity, NaN or zero: its signs."""
+        return (x if isinstance(x, Box) else y).signs(algebra)
 
     def corners(self, arithmetic: Arithmetic, xs: Any, ys: Any) -> tuple[Any, Any, bool]:
         """Return MPFR bounds on the function at all corners of a box, and whether all are exact."""
-        down, up = arithmetic.down, arithmetic.up
-        down.clear_flags()
-        up.clear_flags()
         points = {(x, y) for x in xs for y in ys}
-        low = min(self.evaluate(down, x, y) for x, y in points)
-        high = max(self.evaluate(up, x, y) for x, y in points)
-        return low, high, not (down.inexact or up.inexact)
+        lows = [self.evaluate(arithmetic.down, x, y) for x, y in points]
+        highs = [self.evaluate(arithmetic.up, x, y) for x, y in points]
+        return min(lows), max(highs), not any(z.rc for z in (*lows, *highs))
 
 
 def furthest(algebra: ScalarAlgebra, value: Any, ends: list[Number]) -> Number:

@@ -9,6 +9,7 @@ from typing import Any
 import gmpy2
 
 from exactref_core.exact.changes import is_below
+from exactref_core.exact.enclosure import holds_integer
 from exactref_core.exact.interval import (
     TINY,
     Arithmetic,
@@ -16,6 +17,7 @@ from exactref_core.exact.interval import (
     Number,
     Unsure,
     opened,
+    opens_of,
     rational,
 )
 from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
@@ -50,7 +52,7 @@ class Power(PairFunction):
     @property
     def is_exponential(self) -> bool:
         """Whether a stored infinity among the arguments leaves no bound."""
-        return True
+        return not self.of_magnitudes
 
     def value(self, arithmetic: Arithmetic, x: Any, y: Any) -> Any:
         """Return x^y."""
@@ -67,7 +69,7 @@ class Power(PairFunction):
         if side(x) > 0:
             return self.positive(arithmetic, x, y)
         if isinstance(y, Interval):
-            if gmpy2.floor(y.high) >= y.low:
+            if holds_integer(y.low, y.high):
                 raise Unsure
             return math.nan
         if y.denominator != 1:
@@ -90,7 +92,7 @@ class Power(PairFunction):
         """Return the power of a zero or an infinity."""
         infinite = is_special(x) == (side(y) > 0)
         odd = not isinstance(y, Interval) and y.denominator == 1 and y.numerator % 2 == 1
-        if isinstance(y, Interval) and has_minus(x) and gmpy2.floor(y.high) >= y.low:
+        if isinstance(y, Interval) and has_minus(x) and holds_integer(y.low, y.high):
             raise Unsure
         sign = -1.0 if odd and has_minus(x) else 1.0
         if infinite:
@@ -113,7 +115,10 @@ class Power(PairFunction):
             return gmpy2.mpq(low)
         # A number that is rounded is none of its roundings.
         strict = points and not unrounded
-        return opened(low, high, arithmetic, strict, strict)
+        below, above = opens_of(x) if not isinstance(y, Interval) else (False, False)
+        if not isinstance(y, Interval) and y < 0:
+            below, above = above, below
+        return opened(low, high, arithmetic, strict or below, strict or above)
 
     def change(
         self, algebra: ScalarAlgebra, x: Box, y: Box, value: Any, either: tuple[bool, bool]
@@ -149,12 +154,28 @@ class Power(PairFunction):
             ends = [*ends, *(-end for end in ends)]
         return furthest(algebra, value, ends), below
 
-    def beside(self, algebra: ScalarAlgebra, ends: tuple[Any, Any], value: Any) -> Number:
-        """Return a bound on the distance from ``value`` of 0^y, all of it 0 where y > 0."""
-        base, exponent = ends
-        if isinstance(base, float) and base == 0 and exponent.side(algebra) > 0:
-            return furthest(algebra, value, [ZERO])
-        raise Unbounded
+    def instances(self, algebra: ScalarAlgebra, x: Any, y: Any) -> list[Any]:
+        """Return numbers that stand for all of a box beside an infinity, NaN or zero.
+
+        Of exponents the sign decides, and of a base with a minus sign whether they are odd; of
+        bases, beside NaN, whether one is 1, and beside an infinity how their sizes compare with 1.
+        """
+        if isinstance(y, Box):
+            low, high = algebra.ends(y.low)[0], algebra.ends(y.high)[1]
+            sizes = [1, 2] if x == x and has_minus(x) and holds_integer(low, high) else [2]
+            return [size * sign for sign in y.signs(algebra) for size in sizes]
+        if y == 0:
+            return [ONE]
+        found = [ONE] if x.holds(algebra, ONE) else []
+        if y != y:
+            return [*found, 2 * ONE]
+        if x.holds(algebra, -ONE):
+            found.append(-ONE)
+        if is_below(algebra, x.low, ONE) and is_below(algebra, -ONE, x.high):
+            found.append(ONE / 2)
+        if is_below(algebra, ONE, x.high) or is_below(algebra, x.low, -ONE):
+            found.append(2 * ONE)
+        return found
 
     def ends(self, algebra: ScalarAlgebra, x: Box, y: Box) -> list[Number]:
         """Return the powers at the corners of a box of positive x."""

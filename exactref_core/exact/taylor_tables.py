@@ -33,7 +33,7 @@ import numpy as np
 from exactref_core.exact.double_double import Floats, two_sum
 from exactref_core.exact.exponentials import exp_pair
 
-__all__ = ["TABLES", "tabulated"]
+__all__ = ["MOST", "SMALLEST", "STEPS", "TABLES", "Table", "columns", "tabulated"]
 
 STEPS = 256
 DEGREE = 8

@@ -93,7 +93,8 @@ class Trigamma(Monotone):
     def least_square(arithmetic: Arithmetic, low: Any, high: Any) -> Any:
         """Return a bound below pi^2 / sin^2(pi x) between two numbers without a pole inside."""
         down, up = arithmetic.down, arithmetic.up
-        if low < gmpy2.floor(low) + 0.5 < high:
+        exact = gmpy2.context(down, precision=low.precision + 2)
+        if low < exact.add(exact.floor(low), 0.5) < high:
             return down.square(down.const_pi())
         return min(squared_cosecant(down, up, x) for x in (low, high))
 
@@ -143,10 +144,10 @@ def squared_cosecant(mine: Any, other: Any, x: Any) -> Any:
     """Return a bound on pi^2 / sin^2(pi x), on the side to which ``mine`` rounds."""
     wide = gmpy2.context(mine, precision=x.precision + 2)
     rest = wide.abs(x)
-    if 2 * rest > 1:  # the distance to an integer, exactly
+    if rest > 0.5:  # the distance to an integer, exactly
         rest = wide.sub(rest, wide.floor(rest))
         rest = min(rest, wide.sub(1, rest))
-    if 4 * rest <= 1:
+    if rest <= 0.25:
         sine = other.sin(other.mul(other.const_pi(), rest))
     else:
         sine = other.cos(mine.mul(mine.const_pi(), wide.sub(0.5, rest)))

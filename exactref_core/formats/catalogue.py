@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,6 +38,11 @@ def register_format(fmt: Format) -> Format:
     return FORMATS.setdefault(fmt.name, fmt)
 
 
+# Names that other libraries use.
+SHORT = {"half": "float16", "single": "float32", "double": "float64"}
+LONG = {"bf": "bfloat", "tf": "tfloat", "fp": "float", "f": "float"}
+
+
 def get_format(spec: object) -> Format:
     """The format that ``spec`` spells.
 
@@ -50,8 +58,24 @@ def get_format(spec: object) -> Format:
         return FORMATS[name]
     if name in provided():
         return provided()[name]
-    known = ", ".join(fmt.name for fmt in formats())
-    raise UnknownNameError(f"unknown dtype {spec!r}; known are {known}")
+    known = [fmt.name for fmt in formats()]
+    hint = f"known are {', '.join(known)}"
+    close = similar(str(name), known)
+    if close:
+        hint = f"did you mean {' or '.join(map(repr, close))}? {hint}"
+    raise UnknownNameError(f"unknown dtype {spec!r}; {hint}")
+
+
+def similar(name: str, known: Sequence[str]) -> list[str]:
+    """Return the names that an abbreviation or a slip may stand for."""
+    spelt = name.lower()
+    if spelt in SHORT:
+        return [SHORT[spelt]]
+    spelt = re.sub(r"^(bf|tf|fp|f)(?=\d)", lambda m: LONG[m[0]], spelt)
+    found = [one for one in known if one.startswith(spelt)]
+    if not found and len(spelt) > 3:
+        found = [one for one in known if spelt in one]
+    return found or difflib.get_close_matches(spelt, known, n=3, cutoff=0.8)
 
 
 def formats() -> tuple[Format, ...]:

@@ -20,7 +20,7 @@ from exactref_core.errors import DTypeError
 from exactref_core.formats.format import FLOAT64_PRECISION, Format
 from exactref_core.formats.rounding import Overflow, Rounding, overflow_value
 
-__all__ = ["ceil_to_grid", "floor_to_grid", "integer_pair", "round_pair"]
+__all__ = ["floor_to_grid", "integer_pair", "round_pair"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -60,11 +60,14 @@ def round_pair(
         raise DTypeError(f"{fmt.name} is not a floating-point format: nothing is rounded into it")
     values = np.asarray(high, dtype=np.float64)
     tails = None if low is None else np.broadcast_to(np.asarray(low, np.float64), values.shape)
-    rounded = np.empty(values.shape, np.float64)
-    target = rounded.reshape(-1)
     source = values.reshape(-1)
     tail = None if tails is None else tails.reshape(-1)
     with np.errstate(all="ignore"):
+        if source.size <= BLOCK:
+            alone = _round_block(source, tail, fmt, rounding, overflow).reshape(values.shape)
+            return alone.copy() if np.may_share_memory(alone, values) else alone
+        rounded = np.empty(values.shape, np.float64)
+        target = rounded.reshape(-1)
         for start in range(0, source.size, BLOCK):
             part = slice(start, start + BLOCK)
             ends = None if tail is None else tail[part]
@@ -80,11 +83,6 @@ def floor_to_grid(values: npt.ArrayLike, precision: int, eta_exponent: int) -> F
     beyond the float64 numbers is an infinity.
     """
     return _to_grid(values, precision, eta_exponent, Rounding.DOWN)
-
-
-def ceil_to_grid(values: npt.ArrayLike, precision: int, eta_exponent: int) -> Floats:
-    """The smallest grid number at or above each value: see ``floor_to_grid``."""
-    return _to_grid(values, precision, eta_exponent, Rounding.UP)
 
 
 def integer_pair(values: npt.NDArray[Any]) -> tuple[Floats, Floats]:

@@ -73,9 +73,18 @@ def by_value(name: str, sign: int) -> Callable[[Any, Any, Any], Any]:
     return row
 
 
+def expm1(v: Any, g: Any, z: Any) -> Any:
+    """Return g e^z, as g (expm1 z + 1) too."""
+    plain = v.multiply(g, v.apply("exp", z))
+    return either(v, plain, v.multiply(g, shifted(v, v.apply("expm1", z), 1)))
+
+
 COMPLEX_GRADIENTS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "exp": lambda v, g, z: v.multiply(g, v.apply("exp", z)),
+    "exp2": lambda v, g, z: times(v, v.multiply(g, v.apply("exp2", z)), ln(v, 2)),
+    "expm1": expm1,
     "log": over,
+    "log1p": lambda v, g, z: over(v, g, shifted(v, z, 1)),
     "log2": lambda v, g, z: over(v, g, times(v, z, ln(v, 2))),
     "log10": lambda v, g, z: over(v, g, times(v, z, ln(v, 10))),
     "sin": lambda v, g, z: v.multiply(g, v.apply("cos", z)),

@@ -26,8 +26,7 @@ def multiply(v: Any, x1: Any, x2: Any) -> Any:
     """Product x1 * x2 of two arrays, broadcast against each other.
 
     Complex: (ac - bd) + (ad + bc)i. Infinite and NaN parts follow the IEEE rules of the real
-    products
-    and sums; C99 Annex G's answer is allowed beside it.
+    products and sums; C99 Annex G's answer is allowed beside it.
     """
     v.broadcast_shapes(x1.shape, x2.shape, "x1 and x2")
     return v.multiply(x1, x2)

@@ -16,6 +16,17 @@ from exactref_core.ops.function_gradients import GRADIENTS
 __all__ = ["OPS"]
 
 
+# Complex functions that C99 does not have (the array API standard names their values), and what the
+# steps of real formulas may give beside a library function.
+TABLES = dict.fromkeys(("exp2", "expm1"), "'s exp") | {"log1p": "'s log"}
+OTHERS = {
+    "exp2": ",\nor by what rounding z log 2 on the way to exp costs.",
+    "expm1": ",\nor by what the steps of expm1(x) cos(y) - 2 sin(y/2)^2 and e^x sin(y) round.",
+    "log1p": ",\nor by what the steps of log1p(x(x + 2) + y^2) / 2 and atan2(y, 1 + x) round;\n"
+    "from |z| of about 1/2 on log(hypot(1 + x, y)) takes the former's place.",
+}
+
+
 def definition(function: Function) -> Callable[..., Any]:
     """Return the definition of a function's operation."""
 
@@ -34,8 +45,8 @@ def complex_part(name: str) -> str:
     real, imag = UNITS[name]
     return (
         "\n\nComplex: the principal value, with branch cuts, signs of zeros, infinities and NaN\n"
-        f"as in C99 Annex G. A correct library function errs by at most {real}u of the real part\n"
-        f"and {imag}u of the imaginary part."
+        f"as in C99 Annex G{TABLES.get(name, '')}. A correct library function errs by at most "
+        f"{real}u of the real part\nand {imag}u of the imaginary part{OTHERS.get(name, '.')}"
     )
 
 

@@ -15,8 +15,7 @@ def define(v: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Mean of the elements of ``x`` over ``axis``.
 
     (sum_k x_k) / n over one axis, several, or all (None). The mean of no terms is an error, since
-    it
-    has no value.
+    it has no value.
     """
     axes = axes_of(axis, len(x.shape))
     count = 1

@@ -80,7 +80,7 @@ def pow(v: Any, x1: Any, x2: Any) -> Any:
 
     By C99: 1^y = x^0 = 1 of everything, NaN included; NaN of a negative x1 and an x2 that is no
     integer; of a zero or an infinity the sign is that of x1 where x2 is an odd integer. A correct
-    library function errs by at most 9u (4 ulp beyond rounding).
+    library function errs by at most 9u (4 ulp beyond rounding), but where C99 says 1 it returns 1.
     """
     v.broadcast_shapes(x1.shape, x2.shape, "x1 and x2")
     return v.apply_binary("pow", x1, x2)

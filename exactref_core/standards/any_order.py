@@ -21,6 +21,7 @@ class AnyOrder:
 
     name = "any_order"
     prefixes = False
+    norms = False
     scaled_inputs = True  # kernels may scale the factors of a product instead of the product
 
     def error(self, algebra: Any, unit: Fraction, n: int, sums: PrefixSums) -> Any:

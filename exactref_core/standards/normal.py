@@ -25,14 +25,14 @@ class Normal:
     """No worse than adding in index order.
 
     The loop rounds each prefix sum once, u |s_k|; blocks of 32 round their own prefix sums, and
-    each
-    of the ceil(log2(blocks)) levels of the tree rounds at most sum |t_k| once more. A rounding is
-    carried through at most n - 1 later ones, hence the factor (1 + u)**(n-1). Never more than
+    each of the ceil(log2(blocks)) levels of the tree rounds at most sum |t_k| once more. A rounding
+    is carried through at most n - 1 later ones, hence the factor (1 + u)**(n-1). Never more than
     ``any_order``, of which both are cases.
     """
 
     name = "normal"
     prefixes = True
+    norms = False
     scaled_inputs = False
 
     def error(self, algebra: Any, unit: Fraction, n: int, sums: PrefixSums) -> Any:
@@ -51,9 +51,8 @@ class Normal:
     def bracket(self, algebra: Any, unit: Fraction, n: int, sums: PrefixSums) -> Any:
         """Return a wide bracket from the magnitudes alone.
 
-        |t_k| <= |s_k| + |s_(k-1)| gives sum |t_k| <= 2 sum |s_k|: the loop's part is at least
-        half of
-        the magnitudes.
+        |t_k| <= |s_k| + |s_(k-1)| gives sum |t_k| <= 2 sum |s_k|: the loop's part is at least half
+        of the magnitudes.
         """
         anyhow = AnyOrder().error(algebra, unit, n, sums)
         half = sums.magnitudes * algebra.constant(Fraction(1, 2))
@@ -73,8 +72,7 @@ class Normal:
         """Return the set of what the sum may be: the loop's, and blocks' merged in any order.
 
         A block's computed sum may exceed its exact one by its bound; it may be what its own loop
-        may
-        be. Nothing that ``any_order`` excludes is possible.
+        may be. Nothing that ``any_order`` excludes is possible.
         """
         result = index_order_set(terms, Loop(terms, algebra, unit, self), reaches)
         if len(terms) > BLOCK:

@@ -1,8 +1,7 @@
 """Which specials a sum may give, one element at a time: the loops that a standard admits, walked.
 
-Terms come as exact numbers with the sets they may be; every comparison with the overflow
-threshold is
-certified (`Unsure` raises the precision).
+Terms come as exact numbers with the sets they may be; every comparison with the overflow threshold
+is certified (`Unsure` raises the precision).
 """
 
 from __future__ import annotations

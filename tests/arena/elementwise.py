@@ -97,7 +97,7 @@ def lone(op: str, run: Callable[..., Any], tensors: int, *more: Fault, **options
             right("direct", direct, "normal"),
             right("in float64", wide(run), "normal", when=single),
             flushed("direct", lambda b, *xs: b.m.flushed(run(*xs))),
-            *of_numpy(op, getattr(np, op)),
+            *of_numpy(op, run),
         ),
         broken=(*usual(direct), *more),
         formats=FORMATS,
@@ -140,6 +140,11 @@ LONE = (
         fault("reciprocal and product", lambda b, x, y: x * (b.number(1) / y)),
         fault("eps added to the divisor", lambda b, x, y: x / (y + b.number(1e-6))),
         fault("clamped divisor", lambda b, x, y: x / np.maximum(y, b.number(1e-6))),
+        fault("sign of a zero lost", lambda b, x, y: x / (y + b.number(0))),
+        fault(
+            "sign by comparison",
+            lambda b, x, y: np.where(y < 0, -(x / np.abs(y)), x / np.abs(y)),
+        ),
     ),
     lone(
         "sqrt",

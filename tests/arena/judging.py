@@ -15,7 +15,7 @@ from tests.arena.frame import Bench, Family, Fault, Kernel, Values
 from tests.arena.rivals import RIVALS, Seen
 from tests.arena.tally import Tally
 
-STANDARDS = ("normal", "any_order")
+STANDARDS = ("normal", "any_order", "typical")
 TURNS = 3  # after which every value class has had its turn at every size
 
 
@@ -142,13 +142,14 @@ def judged(case: Case, kernel: Kernel, output: Values, tally: Tally) -> list[Ala
     alarms = []
     normal = case.covers(output, "normal", kernel.flush)
     free = normal if normal.all() else normal | case.covers(output, "any_order", kernel.flush)
-    place = case.place
+    place, likely = case.place, case.covers(output, "typical", kernel.flush)
     tally.right(
         place,
         kernel,
         elements=output.size,
         worse=int((~normal).sum()),
         wrong=int((~free).sum()),
+        unlikely=int((free & ~likely).sum()),
         ratios={s: 0.0 if kernel.flush else case.ratio(output, s) for s in STANDARDS},
     )
     for standard, covered in (("any_order", free), ("normal", normal)):
@@ -167,7 +168,7 @@ def planted(case: Case, broken: Fault, output: Values, right: Values, tally: Tal
     changed = differs(output, right)
     if not changed.any():
         return
-    normal, free = (case.covers(output, s) for s in STANDARDS)
+    normal, free, likely = (case.covers(output, s) for s in STANDARDS)
     beyond = case.beyond(output)
     tally.broken(
         case.place,
@@ -177,7 +178,8 @@ def planted(case: Case, broken: Fault, output: Values, right: Values, tally: Tal
         missed_beyond=int((beyond & free).sum()),
         caught=int((changed & ~normal).sum()),
         caught_free=int((changed & ~free).sum()),
-        tensor=(not normal.all(), not free.all()),
+        caught_likely=int((changed & ~likely).sum()),
+        tensor=(not normal.all(), not free.all(), not likely.all()),
     )
 
 
@@ -189,6 +191,8 @@ def compare(case: Case, kernel: Kernel, output: Values, own: Values | None, tall
             seen = seen._replace(magnitude=case.family.magnitude(*case.tensors))
     normal = bool(case.covers(output, "normal").all())
     free = normal or bool(case.covers(output, "any_order").all())
+    likely = normal and bool(case.covers(output, "typical").all())
+    own_rules = {"normal": normal, "any_order": free, "typical": likely}
     with np.errstate(all="ignore"):
         said = {name: rule(seen) for name, rule in RIVALS.items()}
-    tally.rivals(case.place, kernel, {"normal": normal, "any_order": free, **said}, free)
+    tally.rivals(case.place, kernel, {**own_rules, **said}, free)

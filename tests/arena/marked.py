@@ -110,27 +110,39 @@ def run_faults(families: tuple[Family, ...], tally: Tally) -> None:
     """Every fault under a marked test in one format; what it misses, again under --exactref.
 
     A fault that changes nothing in that format (a float32 result has no store of its own) is tried
-    in the others.
+    in the others. It is missed where none of the examples reach it that --exactref's do.
     """
     for family in families:
         for number, broken in enumerate(family.broken):
-            for turn in range(len(forms(family))):
-                form = chosen(family, broken, number + turn)
-                if form is None:
-                    continue
-                quick = marked(family, broken, form)
-                if not quick.changed:
-                    continue
-                thorough = quick if quick.failed else marked(family, broken, form, options=THOROUGH)
-                tally.add(
-                    "marked",
-                    (family.name, broken.kind, form),
-                    tests=1,
-                    undecided=int(thorough.undecided),
-                    caught=int(quick.failed),
-                    caught_thorough=int(thorough.failed),
-                )
-                break
+            found = tried(family, broken, number)
+            if found is None:
+                continue
+            form, quick, thorough = found
+            tally.add(
+                "marked",
+                (family.name, broken.kind, form),
+                tests=1,
+                reached=int(quick.changed),
+                undecided=int(thorough.undecided),
+                caught=int(quick.failed),
+                caught_thorough=int(thorough.failed),
+            )
+
+
+def tried(family: Family, broken: Fault, number: int) -> tuple[str, Verdict, Verdict] | None:
+    """A format in which the fault changes an output, and the verdicts of both tests there."""
+    names = [chosen(family, broken, number + turn) for turn in range(len(forms(family)))]
+    given = [form for form in dict.fromkeys(names) if form is not None]
+    for form in given:
+        quick = marked(family, broken, form)
+        if quick.changed:
+            more = quick if quick.failed else marked(family, broken, form, options=THOROUGH)
+            return form, quick, more
+    for form in given:
+        more = marked(family, broken, form, options=THOROUGH)
+        if more.changed:
+            return form, Verdict(failed=False, changed=False), more
+    return None
 
 
 def run_right(families: tuple[Family, ...], tally: Tally) -> list[str]:

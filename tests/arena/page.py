@@ -20,6 +20,7 @@ from tests.arena.report import (
     sharpness,
     soundness,
     tightness,
+    typical,
     whole,
 )
 
@@ -30,6 +31,7 @@ PAGE = DOCS / "arena.md"
 KEPT = {
     "right": (0, 1, 2, 3),
     "kernels": (0, 1),
+    "typical": (0, 1, 2),
     "broken": (0,),
     "faults": (0, 1),
     "rivals": (0, 1),
@@ -95,6 +97,7 @@ def page(data: dict[str, Any]) -> str:
     for name, made in (
         ("figures", figures(data)),
         ("soundness", soundness(data)),
+        ("typical", typical(data)),
         ("sharpness", sharpness(data)),
         ("plain", rivals(data, "plain")),
         ("hostile", rivals(data, "hostile")),

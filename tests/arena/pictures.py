@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from html import escape
 
-from tests.arena.report import Data, grouped
+from tests.arena.report import OWN, Data, grouped
 
 WIDTH = 860
 INK, FAINT, GRID, PAPER = "#1d2730", "#5d6b78", "#d9dfe4", "#ffffff"
@@ -59,7 +59,7 @@ def misses(data: Data) -> str:
     ]
     for row, name in enumerate(names):
         y = 76 + row * step
-        own = name in ("normal", "any_order")
+        own = name in OWN
         color = OURS if own else OTHERS
         parts.append(text(24, y + 20, f"exactref, {name}" if own else name))
         for kind, offset in (("plain", 4), ("hostile", 20)):

@@ -143,7 +143,8 @@ def magnitude(a: Values, b: Values) -> Values:
 
 SHARED = (
     "first term dropped", "last term dropped", "term doubled", "stale term", "last block skipped",
-    "sign of a term", "lost update", "uninitialised tail",
+    "sign of a term", "lost update", "uninitialised tail", "empty row not written",
+    "row of one term skipped",
 )  # fmt: skip
 
 
@@ -202,7 +203,7 @@ MATMUL = Family(
         )
     ),
     formats=("float32", "bfloat16", "float16", "float64", "float8_e5m2"),
-    sizes=(1, 2, 7, 32, 33, 100, 1000),
+    sizes=(0, 1, 2, 7, 32, 33, 100, 1000),
     slow=("near_overflow", "wide_exponents"),
     few=64,
     most=8,
@@ -246,7 +247,7 @@ VECDOT = Family(
         *with_stores(dots(loop), "truncating store"),
     ),
     parameters={"axis": -1},
-    sizes=(1, 2, 7, 33, 100, 1000, 4096),
+    sizes=(0, 1, 2, 7, 33, 100, 1000, 4096),
     slow=("near_overflow", "wide_exponents"),
     few=256,
     most=64,

@@ -73,7 +73,7 @@ NORM = Family(
     ),
     parameters={"axis": -1},
     most=32,
-    sizes=SIZES,
+    sizes=(0, *SIZES),
     slow=HARD,
     few=128,
     own=squares(loop),
@@ -144,6 +144,10 @@ VAR = Family(
             ),
         ),
         fault("one pass that cancels", one_pass),
+        fault(
+            "row of one term divided by zero",
+            lambda b, x: array_two_pass(loop)(b, x) / b.number(0 if x.shape[-1] == 1 else 1),
+        ),
         fault("mean of half of the terms", half_mean),
         fault("mean not subtracted", lambda b, x: loop(b.m, x * x) / b.number(x.shape[-1])),
         fault("root taken", lambda b, x: np.sqrt(array_two_pass(loop)(b, x))),
@@ -212,12 +216,18 @@ PROD = Family(
         fault("sign of a term", lambda b, x: multiplied("loop")(b, sign(x))),
         fault("sum instead of product", plain),
         fault(
+            "empty row not written",
+            lambda b, x: (
+                multiplied("loop")(b, x) if x.shape[-1] else np.zeros(x.shape[:-1], x.dtype)
+            ),
+        ),
+        fault(
             "inputs in a narrower format",
             lambda b, x: narrowed(narrower(b), multiplied("loop"))(b, x),
         ),
     ),
     parameters={"axis": -1},
-    sizes=(1, 2, 7, 33, 100),
+    sizes=(0, 1, 2, 7, 33, 100),
     slow=HARD,
     few=128,
     own=multiplied("loop"),

@@ -10,6 +10,7 @@ from tests.arena import (
     norms,
     products,
     reductions,
+    signs,
     softmaxes,
     sums,
 )
@@ -18,6 +19,7 @@ from tests.arena.frame import Family
 FAMILIES: tuple[Family, ...] = (
     *elementwise.FAMILIES,
     *functions.FAMILIES,
+    *signs.FAMILIES,
     *sums.FAMILIES,
     *reductions.FAMILIES,
     *products.FAMILIES,

@@ -8,6 +8,7 @@ from typing import Any
 from tests.arena.tally import Counts, Tally
 
 Data = dict[str, Any]
+OWN = ("normal", "any_order", "typical")
 
 
 def grouped(data: Data, table: str, places: Sequence[int]) -> dict[tuple[str, ...], Counts]:
@@ -21,6 +22,11 @@ def grouped(data: Data, table: str, places: Sequence[int]) -> dict[tuple[str, ..
 
 def percent(part: float, whole: float) -> str:
     return "-" if not whole else f"{100 * part / whole:.1f} %"
+
+
+def percent_of(row: Counts, part: str, among: str) -> str:
+    """A share that a kept run may not have counted."""
+    return percent(row[part], row[among]) if part in row else "-"
 
 
 def whole(number: float) -> str:
@@ -56,6 +62,26 @@ def soundness(data: Data) -> str:
     return table((*head, "error/normal", "error/any_order"), rows)
 
 
+def typical(data: Data) -> str:
+    """Right kernels under `typical` by value class: those of normal, and all others."""
+    rows = [
+        (
+            kind,
+            who,
+            whole(row["elements"]),
+            whole(row["worse"]),
+            whole(row["unlikely"]),
+            percent(row["refused"], row["outputs"]),
+            f"{row['ratio_typical']:.2f}",
+        )
+        for (kind, who), row in grouped(data, "typical", [0, 1]).items()
+    ]
+    if not rows:
+        return "The kept run has not counted them."
+    head = ("class", "kernels", "elements", "outside normal", "outside typical")
+    return table((*head, "outputs with one outside", "error/typical"), rows)
+
+
 def sharpness(data: Data) -> str:
     """Broken kernels by operation."""
     rows = [
@@ -64,13 +90,14 @@ def sharpness(data: Data) -> str:
             whole(row["tensors"]),
             percent(row["tensors_caught"], row["tensors"]),
             percent(row["tensors_caught_free"], row["tensors"]),
+            percent_of(row, "tensors_caught_likely", "tensors"),
             whole(row["beyond"]),
             whole(row["missed_beyond"]),
         )
         for (op,), row in grouped(data, "faults", [0]).items()
     ]
     head = ("operation", "faulty outputs", "caught, normal", "caught, any_order")
-    return table((*head, "elements beyond any_order", "missed"), rows)
+    return table((*head, "caught, typical", "elements beyond any_order", "missed"), rows)
 
 
 def marked(data: Data) -> str:
@@ -114,7 +141,7 @@ def rivals(data: Data, kind: str) -> str:
             alarms, missed, missed_far = (row.get(k, 0) for k in ("alarms", "missed", "missed_far"))
             rows.append(
                 (
-                    f"exactref, {name}" if name in ("normal", "any_order") else name,
+                    f"exactref, {name}" if name in OWN else name,
                     whole(right),
                     percent(alarms, right),
                     whole(broken),
@@ -146,14 +173,21 @@ def rivals_by(data: Data, name: str, what: str) -> str:
 def tightness(data: Data) -> str:
     """The worst error over tolerance of right kernels by operation and size."""
     rows = [
-        (op, size, f"{row.get('ratio_normal', 0):.3f}", f"{row['ratio_any_order']:.3f}")
+        (op, size, *(ratio(row, name) for name in OWN))
         for (op, size), row in grouped(data, "right", [1, 3]).items()
     ]
-    return table(("operation", "size", "error/normal", "error/any_order"), rows)
+    return table(("operation", "size", *(f"error/{name}" for name in OWN)), rows)
+
+
+def ratio(row: Counts, standard: str) -> str:
+    """The worst error over tolerance under a standard, if it was asked."""
+    found = row.get(f"ratio_{standard}")
+    return "-" if found is None else f"{found:.3f}"
 
 
 def summary(data: Data) -> str:
-    parts = [soundness(data), sharpness(data), rivals(data, "plain"), rivals(data, "hostile")]
+    parts = [soundness(data), typical(data), sharpness(data)]
+    parts += [rivals(data, "plain"), rivals(data, "hostile")]
     if "marked" in data["tables"]:
         parts += [marked(data), missed(data)]
     return "\n\n".join((*parts, tightness(data)))

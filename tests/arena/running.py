@@ -15,7 +15,7 @@ from tests.arena.judging import Alarm, judge, places
 from tests.arena.marked import run_faults, run_right
 from tests.arena.tally import Tally
 
-LAYOUT = 1
+LAYOUT = 2
 
 
 class Run:
@@ -29,11 +29,14 @@ class Run:
             self.read(path)
 
     def read(self, path: Path) -> None:
-        data = json.loads(path.read_text())
-        if data.get("layout") != LAYOUT:
-            raise SystemExit(f"{path} is of layout {data.get('layout')}, this reads {LAYOUT}")
-        self.tally.merge(data["tables"])
-        self.turn, self.seconds, self.alarms = data["turns"], data["seconds"], data["alarms"]
+        try:
+            data = json.loads(path.read_text())
+            if data["layout"] != LAYOUT:
+                raise SystemExit(f"{path} is of layout {data['layout']}, this reads {LAYOUT}")
+            self.turn, self.seconds, self.alarms = data["turns"], data["seconds"], data["alarms"]
+            self.tally.merge(data["tables"])
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise SystemExit(f"{path} holds no counts of a run, or damaged ones: {error}") from None
 
     def data(self) -> dict[str, Any]:
         return {

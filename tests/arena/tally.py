@@ -45,6 +45,7 @@ class Tally:
         elements: int,
         worse: int,
         wrong: int,
+        unlikely: int,
         ratios: dict[str, float],
     ) -> None:
         asked = kernel.standard == "normal"
@@ -56,10 +57,12 @@ class Tally:
             "false_worse": worse if asked else 0,
             "others": 0 if asked else elements,
             "others_worse": 0 if asked else worse,
+            "unlikely": unlikely if asked else 0,
+            "others_unlikely": 0 if asked else unlikely,
             "ratio_any_order": ratios["any_order"],
         }
         if asked:
-            counts["ratio_normal"] = ratios["normal"]
+            counts["ratio_normal"], counts["ratio_typical"] = ratios["normal"], ratios["typical"]
         self.add("right", key, **counts)
         self.add(
             "kernels",
@@ -67,17 +70,32 @@ class Tally:
             elements=elements,
             wrong=wrong,
             worse=worse,
+            unlikely=unlikely,
             ratio_normal=ratios["normal"],
             ratio_any_order=ratios["any_order"],
+            ratio_typical=ratios["typical"],
+        )
+        self.add(
+            "typical",
+            (place.kind, "of normal" if asked else "others", place.size),
+            elements=elements,
+            worse=worse,
+            unlikely=unlikely,
+            outputs=1,
+            refused=int(unlikely > 0),
+            ratio_typical=ratios["typical"],
         )
 
-    def broken(self, place: Any, fault: Any, *, tensor: tuple[bool, bool], **counts: int) -> None:
-        caught, caught_free = tensor
+    def broken(
+        self, place: Any, fault: Any, *, tensor: tuple[bool, bool, bool], **counts: int
+    ) -> None:
+        caught, caught_free, caught_likely = tensor
         row = {
             **counts,
             "tensors": 1,
             "tensors_caught": int(caught),
             "tensors_caught_free": int(caught_free),
+            "tensors_caught_likely": int(caught_likely),
         }
         self.add("broken", (place.family.group, place.family.name, place.form, place.size), **row)
         self.add("faults", (place.family.name, fault.kind), **row)
@@ -89,7 +107,7 @@ class Tally:
         broken = isinstance(kernel, Fault)
         wanted = broken or kernel.standard == "normal"
         for name, accepted in said.items():
-            if accepted is None or (name == "normal" and not wanted):
+            if accepted is None or (name in ("normal", "typical") and not wanted):
                 continue
             counts: Counts = defaultdict(float)
             if broken:

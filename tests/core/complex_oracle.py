@@ -26,17 +26,19 @@ LIBRARY = {
     "atanh": "arctanh",
 }
 BALLS: dict[str, Callable[[Any], Any]] = {
+    "exp2": lambda z: (z * flint.arb(2).log()).exp(),
     "log2": lambda z: z.log() / flint.arb(2).log(),
     "log10": lambda z: z.log() / flint.arb(10).log(),
 }
 # Functions with cuts: which part of the argument gives the real, the imaginary part its sign.
 SIGNS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("log", "log2", "log10"), ("", "y")),
+    **dict.fromkeys(("log", "log1p", "log2", "log10"), ("", "y")),
     **dict.fromkeys(("asin", "atan", "asinh", "atanh"), ("x", "y")),
     "acos": ("", "-y"),
     "acosh": ("+", "y"),
 }
-NAMES = (*("exp", "sin", "cos", "tan", "sinh", "cosh", "tanh"), *SIGNS)
+ENTIRE = ("exp", "exp2", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+NAMES = (*ENTIRE, *SIGNS)
 
 
 def numpy_function(name: str) -> Callable[[Any], Any]:
@@ -76,6 +78,8 @@ def converge(name: str, a: float, b: float, index: int) -> Number:
     """One part at a + ib, at the first precision that tells its leading bits."""
     if name in ("log", "log2", "log10") and a == b == 0:
         return (-math.inf, 0.0 if math.copysign(1.0, a) > 0 else quarter(name))[index]
+    if name == "log1p" and a == -1 and b == 0:
+        return (-math.inf, 0.0)[index]
     if name == "atan" and a == 0 and b == 1:
         return (0.0, math.inf)[index]
     if name == "atanh" and a == 1 and b == 0:

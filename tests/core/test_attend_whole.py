@@ -41,7 +41,7 @@ def test_brackets_hold_the_same_numbers(kind: str, precise: bool, monkeypatch) -
         declared = {"algorithm": er.nn.attention.AttentionAlgorithm(weights="bfloat16")}
         result = case.call(**(declared if round_ == 2 else {}))["output"]
         (part,) = result._outputs["output"].parts
-        for standard in ("normal", "any_order"):
+        for standard in ("normal", "any_order", "typical"):
             for flush in (False, True):
                 whole, single = both(part, standard, flush, precise)
                 assert overlap(whole.error, single.error)
@@ -59,7 +59,7 @@ def test_brackets_are_tight() -> None:
     rng = np.random.default_rng(6)
     q, k, v = (er.asarray(rng.standard_normal((3, 40, 8)).tolist(), "float32") for _ in range(3))
     (part,) = er.scaled_dot_product_attention(q, k, v)._outputs["output"].parts
-    for standard in ("normal", "any_order"):
+    for standard in ("normal", "any_order", "typical"):
         whole, _ = both(part, standard, False, True)
         assert np.all(whole.error.high <= whole.error.low * (1 + 2.0**-38))
 
@@ -72,7 +72,7 @@ def test_values_that_carry_errors(monkeypatch) -> None:
     keep = rng.random((2, 9, 9)) < 0.7
     result = er.scaled_dot_product_attention(q, k, er.add(v, bias), attn_mask=keep)["output"]
     (part,) = result._outputs["output"].parts
-    for standard in ("normal", "any_order"):
+    for standard in ("normal", "any_order", "typical"):
         for flush in (False, True):
             whole, single = both(part, standard, flush, True)
             assert overlap(whole.error, single.error)

@@ -20,7 +20,13 @@ def test_every_operation_is_listed_once() -> None:
     table, legend = overview().split("\n\n")
     lines = {line.split()[0]: re.split("  +", line) for line in table.splitlines()[1:]}
     assert list(lines) == [op.name for op in ops() if op.forward is None]
-    assert lines["matmul"] == ["matmul", "output", "yes", "floats, complex", "normal, any_order"]
+    assert lines["matmul"] == [
+        "matmul",
+        "output",
+        "yes",
+        "floats, complex",
+        "normal, any_order, typical",
+    ]
     assert lines["sum"][3] == "floats, complex, integers"
     assert lines["hypot"][3] == "floats"
     assert "float8_e4m3fn" in legend

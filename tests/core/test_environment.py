@@ -1,8 +1,10 @@
 """A thread that flushes subnormal numbers, or rounds otherwise, gets the same answers as any."""
 
 import ctypes
+import platform
 import threading
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +13,12 @@ import exactref as er
 from exactref_core.environment import default_environment, is_default
 from exactref_core.errors import ExactRefError
 
-UPWARD = {"x86_64": 0x800, "AMD64": 0x800, "aarch64": 0x400000, "arm64": 0x400000}
+# FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO.
+DIRECTIONS = {
+    "x86_64": (0x800, 0x400, 0xC00),
+    "aarch64": (0x400000, 0x800000, 0xC00000),
+}
+DIRECTIONS |= {"AMD64": DIRECTIONS["x86_64"], "arm64": DIRECTIONS["aarch64"]}
 
 
 def flushing():
@@ -21,13 +28,21 @@ def flushing():
     return lambda: torch.set_flush_denormal(False)
 
 
-def upward():
-    import platform
-
+def directed(which):
     library = ctypes.CDLL(None)
-    if library.fesetround(UPWARD.get(platform.machine(), -1)):
-        pytest.skip("no upward rounding")
+    known = DIRECTIONS.get(platform.machine())
+    if known is None or library.fesetround(known[which]):
+        pytest.skip("no such rounding")
     return lambda: library.fesetround(0)
+
+
+upward, downward, toward_zero = (partial(directed, which) for which in range(3))
+EVERY = {
+    "flushing": flushing,
+    "upward": upward,
+    "downward": downward,
+    "toward zero": toward_zero,
+}
 
 
 @contextmanager
@@ -82,7 +97,7 @@ def answers():
     return found
 
 
-@pytest.mark.parametrize("enter", [flushing, upward])
+@pytest.mark.parametrize("enter", EVERY.values(), ids=EVERY)
 def test_the_answers_are_those_of_the_default_environment(enter):
     usual = answers()
     with strange(enter):

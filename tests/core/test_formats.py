@@ -121,6 +121,24 @@ def test_unknown_spellings_list_the_known(spec):
         get_format(spec)
 
 
+@pytest.mark.parametrize(
+    ("spelt", "meant"),
+    [
+        ("fp16", "'float16'"),
+        ("BF16", "'bfloat16'"),
+        ("tf32", "'tfloat32'"),
+        ("f64", "'float64'"),
+        ("half", "'float16'"),
+        ("fp8_e5m2", "'float8_e5m2' or 'float8_e5m2fnuz'"),
+        ("e3m4", "'float8_e3m4'"),
+        ("flaot16", "'float16' or"),
+    ],
+)
+def test_other_libraries_spellings_are_understood_but_not_taken(spelt, meant):
+    with pytest.raises(UnknownNameError, match=re.escape(f"{spelt!r}; did you mean {meant}")):
+        get_format(spelt)
+
+
 def test_registering_adds_a_name_once():
     fmt = Format("float5_e2m2", "float", "float8_e4m3fn", precision=3, emin=0, emax=2)
     try:

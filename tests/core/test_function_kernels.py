@@ -155,3 +155,29 @@ def test_pairs_of_the_second_stage(name: str) -> None:
             told += bool(gmpy2.mpfr(r) <= size * 2.0**-90)
         assert h == h + t
     assert told > 0.7 * x.size
+
+
+@pytest.mark.parametrize("precise", [False, True])
+@pytest.mark.parametrize("name", ["sinh", "cosh", "exp", "expm1"])
+def test_a_change_beyond_float64_is_no_missing_bound(name: str, precise: bool) -> None:
+    """Both ends inf would say that the function has no bound there."""
+    x = np.array([695.0, 800.0])
+    known = (x, np.zeros(2), np.zeros(2))
+    error = np.full(2, 20.0)
+    least, most = changes(FUNCTIONS[name], known, error, error, precise)
+    assert np.isfinite(least).all()
+    assert np.isinf(most).all()
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+def test_the_least_changes_are_rounded_outward(count: int) -> None:
+    """Of tiny arguments, whose changes are no multiples of the smallest subnormal number."""
+    x = np.array([9 * 2.0**-1074])
+    error = np.array([count * 2.0**-1074])
+    for name in ("erf", "cbrt", "sinh"):
+        known = (x, np.zeros(1), np.zeros(1))
+        (least,), (most,) = changes(FUNCTIONS[name], known, error, error, True)
+        steps = (-float(error[0]), 0.0, float(error[0]))
+        low, here, high = (exact(name, float(x[0]), step) for step in steps)
+        with gmpy2.context(ORACLE):
+            assert least <= max(here - low, high - here) <= most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -9,6 +10,9 @@ import numpy as np
 import pytest
 
 import exactref as er
+from exactref_core.exact.elementary_table import INTERNAL
+from exactref_core.exact.gammas import holds_pole
+from exactref_core.exact.nonnegative import ScalarAlgebra
 from tests.core.test_pow import stored
 
 F32 = np.float32
@@ -218,3 +222,19 @@ def test_gradients_of_stored_sums() -> None:
         output = g * np.asarray([float(trigamma(t)) for t in total.tolist()]).astype(F32)
         outside = np.flatnonzero(~np.asarray(result.covers(output, "any_order")))
         assert outside.size == 0, (a[outside[0]], output[outside[0]])
+
+
+def test_far_out_integers_are_not_rounded_away() -> None:
+    """Beyond 2^53 an integer between two MPFR numbers is none that 53 bits hold."""
+    algebra = ScalarAlgebra(128)
+
+    def beside(offset: float) -> object:
+        return algebra.down.add(-(2**60), offset)
+
+    assert holds_pole(beside(290.5), beside(300.5))
+    assert not holds_pole(beside(290.25), beside(290.75))
+    trigamma = INTERNAL["trigamma"]
+    least, most = trigamma.hull(algebra, beside(290.25), beside(290.75))
+    # pi^2 / sin^2(pi x) is pi^2 halfway between two poles and twice that at a quarter.
+    assert least <= math.pi**2 * (1 + 2.0**-50)
+    assert most >= 2 * math.pi**2 * (1 - 2.0**-50)

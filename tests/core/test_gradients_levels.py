@@ -59,6 +59,18 @@ CASES: dict[str, Call] = {
     "vector_norm, inf": lambda r: er.backward.vector_norm(
         real(r, 3), hostile(r, 3, 4), axis=1, ord=np.inf
     ),
+    "vector_norm, 3": lambda r: er.backward.vector_norm(real(r, 3), real(r, 3, 4), axis=1, ord=3),
+    "vector_norm, -0.5": lambda r: er.backward.vector_norm(
+        real(r, 3), hostile(r, 3, 3), axis=1, ord=-0.5
+    ),
+    "norm of order 0.3": lambda r: er.vector_norm(hostile(r, 6, 3), axis=1, ord=0.3),
+    "norm of order 3, a chain": lambda r: er.vector_norm(near(r, 4, 3), axis=1, ord=3),
+    "norm of order 0": lambda r: er.vector_norm(hostile(r, 12, 3), axis=1, ord=0),
+    "norm of order -3": lambda r: er.vector_norm(
+        hostile(r, 6, 2) * F32(10) ** F32(r.integers(-30, 30, (6, 2))), axis=1, ord=-3
+    ),
+    "pow": lambda r: er.pow(hostile(r, 20), hostile(r, 20)),
+    "pow of chains": lambda r: er.pow(near(r, 12), er.log(near(r, 12))),
     "relu": lambda r: er.backward.relu(hostile(r, 20), hostile(r, 20)),
     "elu": lambda r: er.backward.elu(hostile(r, 20), hostile(r, 20), 2.0),
     "acosh": lambda r: er.backward.acosh(hostile(r, 20), hostile(r, 20)),

@@ -44,7 +44,7 @@ def dots(result: er.Result) -> list[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("form", ["float32", "float64", "bfloat16"])
-@pytest.mark.parametrize("standard", ["normal", "any_order"])
+@pytest.mark.parametrize("standard", ["normal", "any_order", "typical"])
 @pytest.mark.parametrize("flush", [False, True])
 def test_whole_and_single_bounds_overlap(form: str, standard: str, flush: bool) -> None:
     tight = 0

@@ -60,7 +60,7 @@ def test_a_sum_of_ten_million_terms(dtype: type) -> None:
 
 
 @pytest.mark.parametrize("n", [32, 33, 70])
-@pytest.mark.parametrize("standard", ["normal", "any_order"])
+@pytest.mark.parametrize("standard", ["normal", "any_order", "typical"])
 def test_a_product_with_a_zero_is_zero_in_rows_of_any_length(n: int, standard: str) -> None:
     # The other factors' product is beyond the range, so that certified bounds are asked.
     x = np.full(n, 2.0**10, np.float32)

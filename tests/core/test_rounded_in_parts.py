@@ -67,13 +67,41 @@ def test_small_graphs_are_not_split() -> None:
     assert len(local_parts(node, 10)) > 5
 
 
-@pytest.mark.parametrize("form", ["float8_e4m3fn", "float32"])
+@pytest.mark.parametrize("form", ["float8_e4m3fn", "float8_e5m2fnuz", "float32"])
 @pytest.mark.parametrize("radius", [np.inf, 1e300])
-def test_an_enclosure_that_says_nothing_decides_nothing(form: str, radius: float) -> None:
-    """In a format without infinities both of its ends are NaN."""
+def test_overflows_on_both_sides_decide_nothing(form: str, radius: float) -> None:
+    """In a format without infinities both ends are stored as NaN, and numbers lie between."""
     store = Store(get_format(form), Rounding.NEAREST_EVEN, Overflow.IEEE, False)
     for low in (None, np.zeros(2)):
         x = Approx(np.ones(2), low, np.array([radius, 0.0]))
         value, undecided = round_some(x, store)
         assert undecided.tolist() == [True, False]
         assert value[1] == 1
+
+
+@pytest.mark.parametrize("form", ["float8_e4m3fn", "float8_e5m2fnuz", "float8_e5m2"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_overflows_on_one_side_are_decided(form: str, sign: float) -> None:
+    store = Store(get_format(form), Rounding.NEAREST_EVEN, Overflow.IEEE, False)
+    for low in (None, np.zeros(2)):
+        value, undecided = round_some(Approx(sign * np.full(2, 1e6), low, np.full(2, 10.0)), store)
+        assert not undecided.any()
+        assert (np.isnan(value) if form != "float8_e5m2" else value == sign * np.inf).all()
+
+
+def test_products_beyond_a_format_without_infinities_need_no_precision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An overflow that float64 sees is NaN for certain; 448 is the largest number, 480 the next."""
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(-40, 41, (16, 16)) for _ in range(2))
+    exact = np.abs(a @ b) / 4
+    for name in ("round_one", "range_one"):
+        monkeypatch.setattr(parts.Part, name, lambda *_: pytest.fail("a certified reading"))
+    found = er.matmul(np.float32(a) / 2, np.float32(b) / 2, dtype="float8_e4m3fn")
+    over = exact > 464
+    assert over.sum() > 50
+    assert (~over).sum() > 50
+    assert not (exact == 464).any()
+    assert (np.isnan(found.rounded.values()) == over).all()
+    assert (np.asarray(found.may_be("nan")) == over).all()

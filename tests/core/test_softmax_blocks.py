@@ -32,7 +32,7 @@ def small_blocks(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("op", [er.softmax, er.log_softmax])
-@pytest.mark.parametrize("standard", ["normal", "any_order"])
+@pytest.mark.parametrize("standard", ["normal", "any_order", "typical"])
 def test_small_blocks_give_the_same(op, standard, monkeypatch) -> None:
     """Steep rows too, whose weights near 1 are held to the cap."""
     rng = np.random.default_rng(1)

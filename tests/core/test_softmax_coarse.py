@@ -134,3 +134,30 @@ def test_rounded_weights_are_those_of_the_certified_reading() -> None:
     (part,) = result.outputs["output"].parts  # type: ignore[attr-defined]
     for flat in np.random.default_rng(0).integers(0, x.size, 60).tolist():
         assert rounded.reshape(-1)[flat] == part.round_one(flat)
+
+
+@pytest.mark.parametrize("height", [3, 5])
+def test_scores_known_exactly_may_say_so_in_an_array(height: int) -> None:
+    zero = np.zeros((height, 5))
+    values = Approx(np.arange(5.0)[:, None])
+    for radius in (None, zero):
+        weights = coarse_weights(Approx(zero, None, radius))
+        assert weights is not None
+        assert weights.radius is not None
+        assert weights.radius.shape == zero.shape
+        assert (np.abs(weights.high - 0.2) <= weights.radius).all()
+        means = coarse_means(Approx(zero, None, radius), None, values, zero.shape)
+        assert means is not None
+        assert means.radius is not None
+        assert means.radius.shape == (height, 1)
+        assert (np.abs(means.high - 2) <= means.radius).all()
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def test_means_that_overflow_say_nothing() -> None:
+    """inf - inf of float64's own range is no midpoint."""
+    values = Approx(1.7e308 * np.array([[1.0], [1.0], [-1.0], [-1.0]]))
+    found = coarse_means(Approx(np.zeros((1, 4))), None, values, (1, 4))
+    assert found is not None
+    assert found.high == 0
+    assert found.radius == np.inf

@@ -24,7 +24,7 @@ first use.
 
 # The parts of the page: a heading, and the names in it as a user writes them.
 PARTS = {
-    "Arrays and results": ["asarray", "Array", "Result", "assert_covers"],
+    "Arrays and results": ["asarray", "Array", "Result", "assert_covers", "compute"],
     "In tests": ["op", "fixture", "strategies.arrays", "strategies.inputs"],
     "Definitions": ["define", "store"],
     "Formats and rounding": ["get_format", "register_format", "Format", "Rounding", "Overflow"],

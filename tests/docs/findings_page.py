@@ -48,7 +48,7 @@ def table(standard: str, exponentials: bool) -> str:
         row(one)
         for one in sorted(FINDINGS.values(), key=place)
         if one.standard == standard
-        and ("exp" in one.name.split("_")[1:] or "expm" in one.name) == exponentials
+        and ("matrix_exp" in one.name or "expm" in one.name.split("_")) == exponentials
     ]
     rule = "| " + " | ".join(["---"] * len(heads)) + " |"
     return "\n".join(["| " + " | ".join(heads) + " |", rule, *found]) + "\n"

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from exactref_core.enclosures import Enclosure
 from exactref_core.errors import InputError
 from exactref_core.formats.catalogue import get_format, part_format
-from exactref_core.result import Enclosure, Result
+from exactref_core.result import Result
 from tests.every_op.cases import Case
 from tests.every_op.expected import term_rows
 

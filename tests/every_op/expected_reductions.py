@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.every_op import formulas as f
 from tests.every_op.arrays import Answer, scalars
-from tests.every_op.numbers import Number, of_fraction, ratio
+from tests.every_op.numbers import BITS, Number, dyadic, of_fraction, ratio
 
 
 def rows_of(x: np.ndarray, axis: Any, keepdims: bool) -> tuple[tuple[int, ...], np.ndarray]:
@@ -23,7 +23,16 @@ def rows_of(x: np.ndarray, axis: Any, keepdims: bool) -> tuple[tuple[int, ...], 
 
 def prod(unit: int, x: np.ndarray, axis: Any = None, keepdims: bool = False) -> Answer:
     shape, rows = rows_of(x, axis, keepdims)
+    if x.dtype.kind == "c":
+        found = [complex_product_of(scalars(row, unit), unit) for row in rows]
+        return shape, [[z[0] for z in found], [z[1] for z in found]]
     return shape, [[product_of(scalars(row, unit), unit) for row in rows]]
+
+
+def complex_product_of(row: list[Any], unit: int) -> tuple[Number, Number]:
+    """Both parts, multiplied in index order."""
+    real, imag = reduce(f.complex_times, row) if row else (1, 0)
+    return f.give(real, len(row) * unit), f.give(imag, len(row) * unit)
 
 
 def product_of(row: list[Any], unit: int) -> Number:
@@ -73,14 +82,59 @@ def norm_of(row: list[Any], unit: int, ord: float) -> Number:
         flat = [part for z in row for part in (z if isinstance(z, tuple) else (z,))]
         total = f.total([f.times(x, x) for x in flat])
         return total if isinstance(total, float) else f.root(total, 2 * unit) if total else 0.0
-    if isinstance(row[0], tuple):
+    if ord == 0:
+        return f.give(sum(any(z) if isinstance(z, tuple) else z != 0 for z in row), 0)
+    if isinstance(row[0], tuple) and ord != 4:
         return complex_norm(row, unit, ord)
+    if ord == 4:
+        return fourth(row, unit)
     sizes = [f.settled(abs(x)) if isinstance(x, float) else abs(x) for x in row]
+    if ord == -1:
+        return inverse(sizes, unit)
+    if ord == 3:
+        total = f.total([f.times(x, f.times(x, x)) for x in sizes])
+        return total if isinstance(total, float) else root(total, 3, unit)
     if ord == 1:
         return f.give(f.total(sizes), unit)
     if any(isinstance(x, float) and math.isnan(x) for x in sizes):
         return math.nan
     return f.give(max(sizes) if ord > 0 else min(sizes), unit)
+
+
+def inverse(sizes: list[Any], unit: int) -> Number:
+    """One over the sum of one over each."""
+    if any(isinstance(x, float) and math.isnan(x) for x in sizes):
+        return math.nan
+    total = sum((Fraction(1, x) for x in sizes if isinstance(x, int) and x), Fraction(0))
+    if 0 in sizes or not total:
+        return 0.0 if 0 in sizes else math.inf
+    return ratio(total.denominator, total.numerator, unit)
+
+
+def fourth(row: list[Any], unit: int) -> Number:
+    """The fourth root of a sum of squared squares."""
+    moduli = [f.modulus(z, unit) for z in row]
+    special = [float(m) for m in moduli if isinstance(m, float) and m]
+    if special:
+        return sum(special)
+    return root(sum(sum(f.whole(part) ** 2 for part in z) ** 2 for z in row), 4, unit)
+
+
+def root(n: int, k: int, unit: int) -> Number:
+    """The k-th root of an integer n >= 0, times 2**unit."""
+    if n == 0:
+        return 0.0
+    shift = max(0, BITS + 4 - n.bit_length() // k)
+    found = floor_of_root(n << k * shift, k)
+    return dyadic(found, unit - shift, found**k != n << k * shift)
+
+
+def floor_of_root(n: int, k: int) -> int:
+    """The largest integer whose k-th power is at most n, by Newton's steps from above."""
+    found = 1 << -(-n.bit_length() // k)
+    while (lower := ((k - 1) * found + n // found ** (k - 1)) // k) < found:
+        found = lower
+    return found
 
 
 def complex_norm(row: list[Any], unit: int, ord: float) -> Number:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import exactref as er
-from exactref_core.result import Enclosure
+from exactref_core.enclosures import Enclosure
 from tests.every_op.cases import Case, chunks
 from tests.every_op.checking import enclosures
 from tests.every_op.expected import term_rows

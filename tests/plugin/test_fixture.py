@@ -246,3 +246,52 @@ def test_a_standard_that_there_is_not(pytester: pytest.Pytester) -> None:
     result = session(pytester, source)
     result.assert_outcomes(errors=1)
     assert "standard='normale' is none of 'normal' or 'any_order'" in text(result)
+
+
+def test_huge_outputs_are_judged_on_an_executor(pytester: pytest.Pytester) -> None:
+    source = """
+    from concurrent.futures import ThreadPoolExecutor
+
+    class Counting(ThreadPoolExecutor):
+        tasks = 0
+
+        def submit(self, *args, **kwargs):
+            Counting.tasks += 1
+            return super().submit(*args, **kwargs)
+
+    @pytest.fixture(scope="session")
+    def exactref_executor():
+        with Counting(2) as pool:
+            yield pool
+
+    x = np.arange(1_000_000, dtype=np.float32)
+
+    def test_small(exactref):
+        exactref.check(x[:9] + x[:9], er.add(x[:9], x[:9]))
+        assert Counting.tasks == 0
+
+    def test_right(exactref):
+        exactref.check(x + x, er.add(x, x))
+        assert Counting.tasks > 1
+
+    def test_wrong(exactref):
+        output = x + x
+        output[900_000] += 1
+        exactref.check(output, er.add(x, x))
+
+    def test_of_this_check(exactref):
+        before = Counting.tasks
+        with ThreadPoolExecutor(1) as pool:
+            exactref.check(x + x, er.add(x, x), executor=pool)
+        assert Counting.tasks == before
+
+    def test_none(exactref):
+        exactref.check(x + x, er.add(x, x), executor=4)
+    """
+    result = session(pytester, source)
+    result.assert_outcomes(passed=3, failed=2)
+    result.stdout.fnmatch_lines(
+        ["E *add float32 (1000000,): 1 wrong*", "E *[[]900000[]]*", "E *executor=4 has no submit()"]
+    )
+    fixtures = pytester.runpytest("--fixtures")
+    fixtures.stdout.fnmatch_lines(["exactref_executor*"])
