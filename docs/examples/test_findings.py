@@ -14,6 +14,7 @@ from docs.examples import (
     findings_gradients,
     findings_narrow,
     findings_numpy,
+    findings_rows,
     findings_torch,
     findings_worse,
 )
@@ -24,6 +25,7 @@ MODULES = (
     findings_torch,
     findings_gradients,
     findings_narrow,
+    findings_rows,
     findings_worse,
 )
 

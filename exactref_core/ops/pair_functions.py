@@ -90,7 +90,8 @@ def pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
     """grad_output x2 x1^(x2 - 1), 0 for x2 = 0; grad_output y log x1, 0 for x1 = 0 and x2 >= 0.
 
     x2 - 1 may be rounded. Where x1 is negative x2 is an integer, and x2 - 1 is exact but beyond the
-    integers that the compute format holds without gaps: there it may be odd or even.
+    integers that the compute format holds without gaps: there it may be odd or even. Of a negative
+    x1 and an x2 up to 2^-p in size the result is NaN, or what the stored exponent, -1, gives.
     """
     e = v.exact
     less = e.binary("pow", x1, e.step("subtract", x2, e.constant(1)))
@@ -108,7 +109,14 @@ def pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
         e.step("by_sign", x1, rounded, e.step("by_sign", gaps, way, exact))
         for way in (either, size, v.negative(size))
     )
-    power = v.admit(exact, *ways)
+    # x2 - 1 is stored as -1 for |x2| <= 2^-p. The exact power of a negative x1 is NaN, which has no
+    # place to measure from: within 2 / |x1| of 0 lies what a power function gives for 1 / x1.
+    tiny = e.step(
+        "subtract", e.constant(Fraction(1, 2**v.compute.precision)), e.step("absolute", x2)
+    )
+    inverse = v.within(e.step("divide", e.constant(1), x1), 2 ** (v.compute.precision + 1), 2)
+    last = e.step("by_sign", x1, rounded, e.step("by_sign", tiny, inverse, exact))
+    power = v.admit(exact, *ways, last)
     base = v.multiply(grad_output, v.multiply(x2, power))
     slope = v.multiply(grad_output, v.multiply(pow(v, x1, x2), v.apply("log", x1)))
     none = missing(v, x2)
