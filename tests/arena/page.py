@@ -13,6 +13,7 @@ from typing import Any
 from tests.arena import pictures
 from tests.arena.report import (
     grouped,
+    guided,
     marked,
     missed,
     rivals,
@@ -38,6 +39,7 @@ KEPT = {
     "rivals_by_op": (0, 1),
     "rivals_by_format": (0, 1),
     "rivals_by_size": (0, 1),
+    "guided": (0, 1),
     "marked": (0, 1, 2),
     "marked_right": (0,),
     "undecided": (0, 1, 2, 3, 4),
@@ -99,6 +101,7 @@ def page(data: dict[str, Any]) -> str:
         ("soundness", soundness(data)),
         ("typical", typical(data)),
         ("sharpness", sharpness(data)),
+        ("guided", guided(data)),
         ("plain", rivals(data, "plain")),
         ("hostile", rivals(data, "hostile")),
         ("by operation", rivals_by(data, "rivals_by_op", "operation")),
