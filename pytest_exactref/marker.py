@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -113,9 +114,20 @@ def _check_parameters(op: Op, parameters: Mapping[str, Any]) -> None:
     known = {*op.first, *op.defaults, *_CALL, "dtype"}
     for name in parameters:
         if name not in known:
-            hint = ": it is called axis here" if name == "dim" else ""
             own = ", ".join(sorted(known - {"dtype"}))
-            raise pytest.UsageError(f"{op.name} has no parameter {name}{hint} (it has {own})")
+            raise pytest.UsageError(
+                f"{op.name} has no parameter {name}{_hint(name, known)} (it has {own})"
+            )
+
+
+def _hint(name: str, known: Collection[str]) -> str:
+    """Return what may be meant: a parameter of the operation, or an argument of `op`."""
+    if name == "dim":
+        return ": it is called axis here"
+    arguments = inspect.signature(op).parameters.values()
+    own = [each.name for each in arguments if each.kind is each.KEYWORD_ONLY]
+    close = difflib.get_close_matches(name, sorted({*known, *own}), n=1)
+    return f": did you mean {close[0]}=?" if close else ""
 
 
 def _dtypes(op: Op, dtype: Any, output_stated: bool) -> tuple[str, ...]:

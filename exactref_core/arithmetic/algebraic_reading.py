@@ -9,18 +9,21 @@ knows as a rational number is taken from there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactref_core.arithmetic import algebraic_rows
+from exactref_core.arithmetic.algebraic_steps import STEPS, larger_of
 from exactref_core.arithmetic.graph import Node, dot_terms, sum_terms
 from exactref_core.arithmetic.pick_certified import place_of
-from exactref_core.arithmetic.scalars import Scalar, finite, number
+from exactref_core.arithmetic.prefix_certified import source_of
+from exactref_core.arithmetic.scalars import Scalar, finite, number, unsure_sign
 from exactref_core.arithmetic.traversal import FIRST, Layered, element_layers
 from exactref_core.exact.exponential_decisions import Decisions
-from exactref_core.exact.exponential_quotients import Quotient, Quotients
+from exactref_core.exact.exponential_quotients import Quotient
 from exactref_core.exact.exponential_sums import Deeper, Field, Unsupported
 from exactref_core.exact.interval import Interval, Number, Unsure, rational
 from exactref_core.formats.format import Format
@@ -28,23 +31,58 @@ from exactref_core.formats.format import Format
 if TYPE_CHECKING:
     from exactref_core.arithmetic.certified import CertifiedReading
 
-__all__ = ["settled"]
+__all__ = ["AlgebraicReading", "settled", "signed"]
 
 # Exponents of what is kept at first, and how far below the largest one left out the next cut is.
 FIRST_CUT = -2000
 FURTHER = rational(3) / 2
 MOST_CUTS = 400
+# Products of terms that one element may take: some milliseconds, where more precision may still
+# tell what algebra is asked for, and a second.
+WORK = {True: 1 << 14, False: 1 << 20}
+FIRST_BITS = 96
 
 
-def settled(exact: CertifiedReading, node: Node, flat: int, form: Format) -> Number:
-    """Return one element as near as it takes to round it; `Unsure` where algebra does not tell."""
+def settled(exact: CertifiedReading, node: Node, flat: int, form: Format, shift: Any = 0) -> Scalar:
+    """Return one value as near as it takes to round it, less ``shift``, to ``form``.
+
+    `Unsure` where that fails. It takes the place of what the reading knew of the value before.
+    """
+
+    def ask(decisions: Decisions, x: Quotient) -> Number:
+        return decisions.settled(exact.arithmetic, x, form, shift)
+
+    exact.memo[(node, flat)] = decided(exact, node, flat, ask)
+    return exact.memo[(node, flat)]
+
+
+def signed(exact: CertifiedReading, node: Node, flat: int) -> Scalar:
+    """Return one value, of which algebra tells the sign if its enclosure does not."""
+    value = exact.value(node, flat)
+    if not isinstance(value, Interval) or not unsure_sign(value):
+        return value
+
+    def ask(decisions: Decisions, x: Quotient) -> Number:
+        return decisions.signed(exact.arithmetic, x)
+
+    with suppress(Unsure):
+        exact.memo[(node, flat)] = decided(exact, node, flat, ask)
+    return exact.memo[(node, flat)]
+
+
+def decided(
+    exact: CertifiedReading, node: Node, flat: int, ask: Callable[[Decisions, Quotient], Number]
+) -> Number:
+    """Return what is asked of one element; `Unsure` where algebra does not tell."""
     cut, radicand = rational(FIRST_CUT), None
     for _ in range(MOST_CUTS):
-        reading = exact.algebraic(cut, radicand)
-        reading.quotients.sums.work = 0
+        key = cut, radicand
+        if key not in exact.algebraic:
+            exact.algebraic[key] = AlgebraicReading(exact, cut, radicand)
+        reading: AlgebraicReading = exact.algebraic[key]
+        reading.quotients.sums.work = WORK[exact.arithmetic.precision <= FIRST_BITS]
         try:
-            value = reading.value(node, flat)
-            return reading.quotients.settled(exact.arithmetic, value, form)
+            return ask(reading.quotients, reading.value(node, flat))
         except Deeper as deeper:
             cut, radicand = min(deeper.below, cut) * FURTHER, reading.quotients.sums.radicand
         except Unsupported:
@@ -72,10 +110,8 @@ class AlgebraicReading(Layered):
 
     def attempt(self, node: Node, flat: int) -> None:
         """Evaluate one element that another may need."""
-        try:
+        with suppress(Unsupported, Unsure):
             self.value(node, flat)
-        except Unsupported:
-            return
 
     def known(self, node: Node, flat: int) -> Scalar:
         """Return what the certified reading knows of an element, None where it cannot tell."""
@@ -97,8 +133,8 @@ class AlgebraicReading(Layered):
         if verb == "stack":
             source, which = divmod(flat, len(node.operands))
             return self.value(node.operands[which], source)
-        if verb == "pick":
-            return self.value(*place_of(node, flat))
+        if verb in PLACES:
+            return self.value(*PLACES[verb](node, flat))
         if verb in FIRST:
             return self.value(node.operands[0], flat)
         if verb in COARSE:
@@ -109,8 +145,7 @@ class AlgebraicReading(Layered):
 
     def total(self, node: Node, flat: int) -> Quotient:
         """Return a sum."""
-        places = sum_terms(node, np.asarray([flat]))[0].tolist()
-        return self.quotients.total(self.value(node.operands[0], i) for i in places)
+        return self.quotients.total(self.terms(node, flat))
 
     def dot(self, node: Node, flat: int) -> Quotient:
         """Return a sum of products."""
@@ -121,40 +156,27 @@ class AlgebraicReading(Layered):
             self.quotients.multiply(self.value(a, i), self.value(b, j)) for i, j in pairs
         )
 
+    def prod(self, node: Node, flat: int) -> Quotient:
+        """Return a product."""
+        return reduce(self.quotients.multiply, self.terms(node, flat))
 
-def scaled(algebra: Quotients, node: Node, x: Quotient, *bias: Quotient) -> Quotient:
-    """scale * x + bias."""
-    scale = node.attrs
-    size = rational(abs(scale.value))
-    factor = algebra.root(size) if scale.root and size else algebra.constant(size)
-    if scale.value < 0:
-        factor = algebra.negative(factor)
-    return algebra.total([algebra.multiply(x, factor), *bias])
+    def largest(self, node: Node, flat: int) -> Quotient:
+        """Return the largest of some numbers."""
+        return reduce(partial(larger_of, self.quotients), self.terms(node, flat))
 
-
-def function(algebra: Quotients, node: Node, x: Quotient) -> Quotient:
-    """An exponential or a logarithm."""
-    name = node.attrs.name
-    if name == "exp":
-        return algebra.exp(x)
-    if name == "log":
-        return algebra.log(x)
-    raise Unsupported
+    def terms(self, node: Node, flat: int) -> list[Quotient]:
+        """Return the numbers along the last axis of an operand that an element is made of."""
+        places = sum_terms(node, np.asarray([flat]))[0].tolist()
+        return [self.value(node.operands[0], i) for i in places]
 
 
-STEPS: dict[str, Callable[..., Quotient]] = {
-    "add": lambda algebra, node, x, y: algebra.total([x, y]),
-    "subtract": lambda algebra, node, x, y: algebra.total([x, algebra.negative(y)]),
-    "multiply": lambda algebra, node, x, y: algebra.multiply(x, y),
-    "divide": lambda algebra, node, x, y: algebra.divide(x, y),
-    "negative": lambda algebra, node, x: algebra.negative(x),
-    "scaled": scaled,
-    "function": function,
-}
+PLACES = {"pick": place_of, "prefix": source_of}
 COARSE: dict[str, Callable[..., Quotient]] = {
     "sum": AlgebraicReading.total,
     "dot": AlgebraicReading.dot,
     "paired_dot": AlgebraicReading.dot,
+    "prod": AlgebraicReading.prod,
+    "largest": AlgebraicReading.largest,
     "weights": algebraic_rows.weights,
     "attend": algebraic_rows.attend,
     "less_mean": algebraic_rows.less_mean,

@@ -43,7 +43,10 @@ class Bound:
         """Return the same rearrangement of every array (scalars broadcast to ``shape`` first)."""
 
         def apply(part: Any) -> Any:
-            return None if part is None else function(np.broadcast_to(part, shape))
+            if part is None:
+                return None
+            same = isinstance(part, np.ndarray) and part.shape == shape
+            return function(part if same else np.broadcast_to(part, shape))
 
         error = Bracket(apply(self.error.low), apply(self.error.high))
         own = self.inherited is self.error

@@ -46,7 +46,7 @@ def kept(result: Ends, *factors: Ends) -> Ends:
 
     Only what had no bound before (a factor of inf) has none after.
     """
-    if not np.any(np.isinf(result)):
+    if not np.isinf(result).any():
         return result
     bounded: Any = True
     for factor in factors:
@@ -56,8 +56,10 @@ def kept(result: Ends, *factors: Ends) -> Ends:
 
 def plain(low: Ends, high: Ends) -> bool:
     """Return whether no result underflowed, vanished or left the range: a factor then suffices."""
-    least, most = np.min(low, initial=np.inf), np.max(high, initial=0.0)
-    return bool(least >= SMALL and most < np.inf)
+    if isinstance(low, float):
+        return low >= SMALL and bool(high < np.inf)
+    # The methods: np.min and np.max cost as much again as what small arrays take here.
+    return bool(low.min(initial=np.inf) >= SMALL and high.max(initial=0.0) < np.inf)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -107,8 +109,9 @@ def bracket(value: Bracket | int) -> Bracket:
 
 
 @lru_cache(maxsize=4096)
-def outward(value: Fraction) -> Bracket:
+def outward(numerator: int, denominator: int) -> Bracket:
     """Return a constant's bracket; exact where float64 holds it."""
+    value = Fraction(numerator, denominator)
     return around(value, value)
 
 
@@ -143,7 +146,7 @@ class FloatAlgebra:
 
     def constant(self, value: int | Fraction) -> Bracket:
         """Return an exact constant's bracket."""
-        return outward(Fraction(value))
+        return outward(value.numerator, value.denominator)
 
     def power(self, unit: Fraction, exponent: int) -> Bracket:
         """Return (1 + unit)**exponent."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,6 @@ from exactref_core.arithmetic.scalars import Scalar, finite, number, settle, sig
 from exactref_core.arithmetic.traversal import FIRST, Layered, element_layers
 from exactref_core.exact.interval import Interval, rational
 from exactref_core.exact.nonnegative import ScalarAlgebra
-from exactref_core.formats.format import Format
-
-if TYPE_CHECKING:
-    from exactref_core.arithmetic.algebraic_reading import AlgebraicReading
 
 __all__ = ["CertifiedReading", "Scalar", "answered", "finite", "number", "sign", "unsure_sign"]
 
@@ -36,26 +32,7 @@ class CertifiedReading(Layered):
         self.arithmetic = ScalarAlgebra(precision)
         self.memo: dict[tuple[Node, int], Scalar] = {}
         self.rows: dict[Any, Any] = {}  # rows of scores that several elements share
-        self.readings: dict[Any, AlgebraicReading] = {}
-
-    def settle(self, node: Node, flat: int, form: Format) -> Scalar:
-        """Return one value as near as it takes to round it to ``form``; `Unsure` where that fails.
-
-        It takes the place of what was known of the value before.
-        """
-        from exactref_core.arithmetic.algebraic_reading import settled
-
-        self.memo[(node, flat)] = settled(self, node, flat, form)
-        return self.memo[(node, flat)]
-
-    def algebraic(self, cut: Any, radicand: Any) -> AlgebraicReading:
-        """Return the algebraic reading down to a cut."""
-        from exactref_core.arithmetic.algebraic_reading import AlgebraicReading
-
-        key = (cut, radicand)
-        if key not in self.readings:
-            self.readings[key] = AlgebraicReading(self, cut, radicand)
-        return self.readings[key]
+        self.algebraic: dict[Any, Any] = {}  # algebraic readings by their cuts
 
     def value(self, node: Node, flat: int) -> Scalar:
         """Return one exact value; `Unsure` where this precision cannot tell a case."""

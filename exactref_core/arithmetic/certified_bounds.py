@@ -16,6 +16,7 @@ from exactref_core.arithmetic import (
     rules,
     states,
 )
+from exactref_core.arithmetic.algebraic_reading import signed
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite, number
 from exactref_core.arithmetic.certified_loads import constant, loaded
 from exactref_core.arithmetic.certified_prefixes import prefix_sums
@@ -137,9 +138,9 @@ class CertifiedBounds(Layered):
             branch = certified_sets.branch(self, node, flat)
             if branch is not None:
                 return self.bound(branch, flat)
-        values = [self.exact.value(x, flat) for x in node.operands]
+        values = [signed(self.exact, x, flat) for x in node.operands]
         bounds = [self.bound(x, flat) for x in node.operands]
-        result = self.exact.value(node, flat)
+        result = signed(self.exact, node, flat)
         if verb == "scaled":
             return self.score(node, flat, values, bounds)
         size = algebra.absolute(number(result)) if finite(result) else rational(0)

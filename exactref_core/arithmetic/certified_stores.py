@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from exactref_core.arithmetic import states
+from exactref_core.arithmetic.algebraic_reading import settled
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite, number
-from exactref_core.arithmetic.graph import Node, Store, is_float_input
+from exactref_core.arithmetic.graph import Node, Store, is_float_input, sum_format
 from exactref_core.exact.grid import ceil_number, floor_number, round_number, upward
 from exactref_core.exact.interval import Interval, Unsure, rational
-from exactref_core.exact.nonnegative import Unbounded
+from exactref_core.exact.nonnegative import Unbounded, check_bounded
 from exactref_core.formats.format import Format
 from exactref_core.formats.rounding import Overflow, Rounding, overflow_value, round_ratio
 
@@ -49,7 +50,7 @@ def rounded_exact(exact: CertifiedReading, node: Node, flat: int, store: Store) 
     try:
         return rounded_value(exact.arithmetic, exact.value(node, flat), store)
     except Unsure:
-        value = exact.settle(node, flat, store.format)
+        value = settled(exact, node, flat, store.format)
         return rounded_value(exact.arithmetic, value, store)
 
 
@@ -83,6 +84,7 @@ def output(reading: CertifiedBounds, node: Node, flat: int) -> ScalarOutput:
     # A finite number stored for an infinity or NaN is bounded by its own size.
     x = rational(0) if special else number(value)
     error = bound.inherited if store.lone else bound.error
+    check_bounded(error)
     if not (isinstance(error, Interval) and isinstance(x, Interval) and x.kin(error)):
         error = upward(reading.algebra, error)
     if store.lone and is_exact_zero(error):
@@ -92,7 +94,7 @@ def output(reading: CertifiedBounds, node: Node, flat: int) -> ScalarOutput:
         for candidate in found:
             more |= int(states.of_values(candidate)) & ~states.FINITE
     else:
-        low, high = outward(reading.algebra, x, error, compute, store, bound.clip)
+        low, high = outward(reading, node, flat, x, error, bound.clip)
         more = store_set(reading.algebra, x, error, compute, store)
     if sets & states.FINITE:
         sets |= more
@@ -134,21 +136,39 @@ def round_float(value: float, form: Format, rounding: Rounding, overflow: Overfl
 
 
 def outward(
-    algebra: Any, x: Any, error: Any, compute: Format, store: Store, clip: Any
+    reading: CertifiedBounds, node: Node, flat: int, x: Any, error: Any, clip: Any
 ) -> tuple[float, float]:
-    """Return x -+ error, drawn back to ``clip``, outward on the compute grid, then stored."""
-    rule = (store.format, store.rounding, store.overflow)
-    below, above = x - error, x + error
-    if clip is not None:
-        below, above = algebra.maximum(below, clip[0]), -algebra.maximum(-above, -clip[1])
-    low = floor_number(algebra, below, compute)
-    high = ceil_number(algebra, above, compute)
-    ends = [round_ratio(end.numerator, end.denominator, *rule) for end in (low, high)]
-    if math.isnan(ends[0]):
-        ends[0] = -math.inf if low < 0 else math.inf
-    if math.isnan(ends[1]):
-        ends[1] = -math.inf if high < 0 else math.inf
+    """Return x -+ error, drawn back to ``clip``, outward on the compute grid, then stored.
+
+    Algebra may tell on which side of the grid an end is that the enclosure of x leaves open.
+    """
+    store, form = node.attrs, sum_format(node)
+    rule, ends = (store.format, store.rounding, store.overflow), []
+    for find, shift in ((lower_end, error), (upper_end, -error)):
+        try:
+            end = find(reading.algebra, x, error, clip, form)
+        except Unsure:
+            if isinstance(error, Interval):
+                raise
+            near = settled(reading.exact, node.operands[0], flat, form, shift)
+            end = find(reading.algebra, near, error, clip, form)
+        found = round_ratio(end.numerator, end.denominator, *rule)
+        ends.append((-math.inf if end < 0 else math.inf) if math.isnan(found) else found)
     return ends[0], ends[1]
+
+
+def lower_end(algebra: Any, x: Any, error: Any, clip: Any, form: Format) -> Any:
+    """Return x - error, down to a number of the grid."""
+    below = x - error
+    below = below if clip is None else algebra.maximum(below, clip[0])
+    return floor_number(algebra, below, form)
+
+
+def upper_end(algebra: Any, x: Any, error: Any, clip: Any, form: Format) -> Any:
+    """Return x + error, up to a number of the grid."""
+    above = x + error
+    above = above if clip is None else -algebra.maximum(-above, -clip[1])
+    return ceil_number(algebra, above, form)
 
 
 def store_set(algebra: Any, x: Any, error: Any, compute: Format, store: Store) -> int:

@@ -9,19 +9,25 @@ for the stored values; each of its terms grows with their magnitudes and with sq
 Golub, LeVeque 1983; one element at a time: Youngs and Cramer 1971, Welford 1962), with d = m_B -
 m_A, c = n_A n_B / n:
 
-    m = m_A + d n_B / n   (n_B <= 2 n_A),    S = S_A + S_B + c d^2.
+    m = m_A + d n_B / n,    S = S_A + S_B + c d^2.
 
-The increment has four roundings (difference, quotient by n: 2, product) and the sum one. With
-y = n |computed mean - m|, G = (1+u)^9, and n_B |d| <= 2 a_A + a_B:
+The increment has four roundings (difference, quotient by n: 2, product) and the sum one. The mean
+of a subset errs by e_A <= g_A a_A, g_A = (G^(n_A - 1) - 1) / (n_A - 1), G = (1+u)^9, 0 for one term
+(and by what underflows): where n_B <= 2 n_A, so that n_B |d| <= 2 a_A + a_B, with H = (1+u)^7
 
-    y <= G (y_A + y_B) + (G - 1)(a_A + a_B)     hence    y <= (G^(n-1) - 1) a,
+    n e <= H (n_A e_A + n_B e_B) + (H - 1)(a_A + a_B),
 
-and the mean of a subset errs by e_A <= g a_A, g = (G^(n-1) - 1) / (n - 1), plus underflow. Since
-sum c d^2 = S over the tree, and sum c <= T = n/2 max(log2 n, 3), the exact sum of the computed
-c d'^2, nonnegative terms, is at most (sqrt S + w)^2 with w = g a sqrt T (Cauchy-Schwarz), where the
-form (x_k - m_(k-1)) (x_k - m_k) of one element is covered: its factors err by e_(k-1) and e_k. At
-most seven roundings make a term and two more at each of n - 1 merges pass on: (1+u)^(2n+5). The two
-passes, with a mean from any order, lie within the same bound: their terms add up to S + n e^2.
+and n g >= H n_A g_A + H - 1 for n > n_A, since n g = g + G^(n-1) - 1, g_A <= (G - 1) G^(n_A - 1)
+and (H - 1)(G - 1) <= G - H for u <= 1/32. Where n_B > 2 n_A the same holds for a_B; n_A e_A / n is
+below g a_A / 3, and all that a_A counts below g/3 + 4u (1 + g) <= g, g being 9u or more.
+
+Since sum c d^2 = S over the tree, and sum c <= T = n/2 max(log2 n, 3), the exact sum of the
+computed c d'^2, nonnegative terms, is at most (sqrt S + w)^2 with w = g a sqrt T (Cauchy-Schwarz).
+The form (x_k - m_(k-1)) (x_k - m_k) of one element, c = (k-1)/k >= 1/2, is covered: of its factors,
+off by e_(k-1) and e_k, the product is at most c (|d| + f)^2 with f = (c e_(k-1) + e_k) / 2c, and
+c f^2 <= (1 + c)^2 / 4c (g a)^2 <= 9/8 (g a)^2, n - 1 times, is below T (g a)^2. At most seven
+roundings make a term and two more at each of n - 1 merges pass on: (1+u)^(2n+5). The two passes,
+with a mean from any order, lie within the same bound: their terms add up to S + n e^2.
 
 *Normal.* Two passes, each in index order or in blocks of 32, with a stored mean that errs by E: the
 terms (x_i - m - e)^2 add up to S + n e^2, their first k to at most (sqrt S_k + sqrt(k) E)^2, and

@@ -14,12 +14,6 @@ from exactref_core.exact.double_double import Floats
 
 __all__ = ["STEPS", "annex_g", "answered"]
 
-COMPLEX_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "multiply": np.multiply,
-    "divide": np.divide,
-    "sqrt": np.sqrt,
-}
-
 
 def choose(first: Any, unsure: Bools, x: Approx, y: Approx) -> Approx:
     """Return x where ``first`` else y; nothing is known where that is unsure."""

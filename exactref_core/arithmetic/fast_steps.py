@@ -58,7 +58,7 @@ def finish(
         high = np.where(given, 0.0, high)
         low = None if low is None else np.where(given, 0.0, low)
         radius = None if radius is None else np.where(given, 0.0, radius)
-    if np.any(bad):
+    if bad.any():
         high = np.where(bad, 0.0, high)
         low = None if low is None else np.where(bad, 0.0, low)
         radius = np.where(bad, np.inf, 0.0 if radius is None else radius)
@@ -96,7 +96,7 @@ def settle(x: Approx, y: Approx | None, function: Callable[..., Any], result: Ap
     given = any_of([v.special != 0 for v in values if v.special is not None])
     # An operand about which nothing is known may be an infinity or NaN itself.
     flat = given & np.isfinite(numbers) & ~any_of([unsure for _, unsure in pairs])
-    if not np.any(flat):
+    if not flat.any():
         return result
     low = None if result.low is None else np.where(flat, 0.0, result.low)
     radius = None if result.radius is None else np.where(flat, 0.0, result.radius)
@@ -160,7 +160,7 @@ def multiply(attrs: Any, x: Approx, y: Approx) -> Approx:
     p, e = two_prod(x.high, y.high)
     unsafe = ~safe_product(x.high, y.high, p)
     lost = None
-    if np.any(unsafe):
+    if unsafe.any():
         # TwoProd would lose bits: float64's own rounding is left.
         lost, e = np.where(unsafe, rounding(p), 0.0), np.where(unsafe, 0.0, e)
     if plain:
@@ -206,7 +206,7 @@ def divide(attrs: Any, x: Approx, y: Approx) -> Approx:
     unknown = ~(safe_quotient(x.high, q, p) & (least > 0))
     high, low = fast_two_sum(q, low)
     high = np.where(q == 0, q, high)  # TwoSum adds +0
-    if np.any(by_zero):
+    if by_zero.any():
         ratio = signs(x)[0] / np.where(by_zero, y.high, 1.0)
         base = np.zeros(q.shape) if special is None else special
         special = np.where(by_zero, ratio, base)
@@ -252,7 +252,7 @@ def sqrt(attrs: Any, x: Approx) -> Approx:
     unknown = unsure | (small & ~below)
     high = np.where(zeros, x.high, high)  # the root of -0.0 is -0.0
     special = x.special
-    if special is not None or np.any(below):
+    if special is not None or below.any():
         base = np.zeros(x.high.shape) if special is None else special
         special = np.where(below | (base < 0) | np.isnan(base), np.nan, base)
         unknown = unknown & (special == 0)

@@ -213,7 +213,7 @@ def lse_block(reading: FloatBounds, node: Node, flat: Indices) -> Bound:
 
 def key_block(reading: FloatBounds, node: Node, flat: Indices) -> Bound:
     """Return the bounds of weights or their logarithms."""
-    from exactref_core.arithmetic.attend_bounds import clip_of
+    from exactref_core.arithmetic.attend_bounds import capped, clip_of
 
     n = node.shape[-1]
     rows, pick = np.unique(flat // n, return_inverse=True)
@@ -228,7 +228,9 @@ def key_block(reading: FloatBounds, node: Node, flat: Indices) -> Bound:
         error = chosen(row.weight_errors(node.attrs.weights))
         whole = np.zeros(flat.shape), np.ones(flat.shape)
         clip = clip_of(row, whole, whole, node.attrs.weights)
-        return settled(row, error, pick, clip)
+        error = capped(row, error, pick, clip, magnitude(reading.fast.at(node, flat)))
+        # What is stored for a key that is not kept is 0, whatever the sum is.
+        return settled(row, masked(error, row.found.keep[pick, key]), pick, clip)
     log = row.log()[1]
     lse_size = magnitude(logs_of_rows(row))
     lse = softmax_rules.lse_error(ALGEBRA, row.form, lse_size, log)

@@ -74,10 +74,10 @@ def domain_is_clear(verb: str, values: list[Approx], bounds: list[Bound]) -> boo
     """Return whether finite operands certainly give a finite result, overflow apart."""
     if verb == "divide":
         x, error = values[1], bounds[1].error.high
-        return bool(np.all(np.abs(x.high) > (np.asarray(x.spread) + error) * UP))
+        return bool((np.abs(x.high) > (np.asarray(x.spread) + error) * UP).all())
     if verb == "sqrt":
         x, error = values[0], bounds[0].error.high
-        return bool(np.all(x.high >= (np.asarray(x.spread) + error) * UP))
+        return bool((x.high >= (np.asarray(x.spread) + error) * UP).all())
     return True
 
 
@@ -86,7 +86,7 @@ def may_overflow(form: Format | None, result: Approx, inherited: Bracket) -> boo
     if form is None:
         return False
     size = (np.abs(result.high) + result.spread + inherited.high) * UP
-    return not bool(np.all(size < threshold(form)[0]))
+    return not (size < threshold(form)[0]).all()
 
 
 def overflow_sides(node: Node) -> int:

@@ -175,15 +175,18 @@ class Verbs:
             return found
         return self.within(value, function.units, function.etas)
 
-    def binary(self, name: str, x: Node, y: Node) -> Node:
-        """Return a function of two values, broadcast against each other, exactly."""
+    def binary(self, name: str, x: Node, y: Node, *definition: Node) -> Node:
+        """Return a function of two values, broadcast against each other, exactly.
+
+        A ``definition`` is another formula for it, rational where it is: what is exact then.
+        """
         shape = broadcast_shapes(x.shape, y.shape, "the operands")
-        operands = (self.broadcast(x, shape), self.broadcast(y, shape))
+        operands = (self.broadcast(x, shape), self.broadcast(y, shape), *definition)
         return Node("pair", operands, shape, PAIRS[name], self.compute)
 
-    def apply_binary(self, name: str, x: Node, y: Node) -> Node:
+    def apply_binary(self, name: str, x: Node, y: Node, *definition: Node) -> Node:
         """Return a function of two values as a library computes it."""
-        value = self.binary(name, x, y)
+        value = self.binary(name, x, y, *definition)
         return self.within(value, value.attrs.units, value.attrs.etas)
 
     def inside(self, x: Node, divisor: Node) -> Node:

@@ -16,6 +16,9 @@ __all__ = ["Arctangent", "Even", "InverseErf", "ScaledErfc", "Tangent", "Wave"]
 
 # Bits of an angle in turns beyond those of its whole number of turns.
 GUARD = 64
+# More than a whole turn: what an enclosure longer than it gives needs no angle of its ends, which
+# may be as large as exp(1e9), of 2^30 bits before the point.
+TURN = 7
 
 
 def turns(arithmetic: Arithmetic, end: Any, first: int, every: int) -> tuple[Any, Any]:
@@ -42,6 +45,10 @@ def holds(arithmetic: Arithmetic, low: Number, high: Number, first: int, every: 
     inner = arithmetic.ends(low)[1], arithmetic.ends(high)[0]
     if not all(gmpy2.is_finite(end) for end in (*ends, *inner)):
         return None
+    if arithmetic.down.sub(inner[1], inner[0]) > TURN:
+        return True
+    if arithmetic.down.sub(ends[1], ends[0]) > TURN:
+        return None
 
     def ceiling(end: Any, up: bool) -> int:
         value, context = turns(arithmetic, end, first, every)[up]
@@ -67,6 +74,8 @@ class Wave(Function):
 
     def hull(self, arithmetic: Arithmetic, low: Any, high: Any) -> tuple[Any, Any]:
         """Return MPFR numbers below and above all values between two arguments."""
+        if arithmetic.down.sub(high, low) > TURN:
+            return gmpy2.mpfr(-1), gmpy2.mpfr(1)
         ends = [
             [self.evaluate(c, x) for c in (arithmetic.down, arithmetic.up)] for x in (low, high)
         ]

@@ -19,8 +19,8 @@ from exactref_core.exact.exponential_quotients import (
     Quotient,
     Quotients,
 )
-from exactref_core.exact.exponential_sums import ExponentialSum, Field, Unsupported
-from exactref_core.exact.grid import floor_rational
+from exactref_core.exact.exponential_sums import Exponent, Field, Unsupported
+from exactref_core.exact.grid import HUGE, floor_rational
 from exactref_core.exact.interval import Arithmetic, Interval, Number, Unsure, opened, rational
 from exactref_core.formats.format import Format
 
@@ -43,30 +43,44 @@ class Decisions(Quotients):
         """Return the sign of a number, 0 exactly where it is 0."""
         if x.logs:
             return self.sign_of_logs(x)
-        return self.sign_by_enclosure(x) or self.sums.sign(self.numerator(x))
+        found = self.sign_by_enclosure(x)
+        return found or self.sums.sign(self.sums.add(*self.over_one(x).parts.values()))
 
     def sign_by_enclosure(self, x: Quotient) -> int:
         """Return the sign of a number of several denominators where enclosures tell it, else 0.
 
         Of the number divided by the largest exponential in it: their product is not formed.
         """
+        sums = self.sums
         exponents = {e for f in x.parts.values() for e in f.exponents}
+        rests = [f.rest for f in x.parts.values() if f.rest is not None]
+        if not exponents and rests:
+            sums.ask_deeper(rests)
         if len(x.parts) < 2 or not exponents:
             return 0
-        top = self.sums.largest(exponents)
+        top = sums.largest(exponents)
         for precision in FEW_BITS:
-            arithmetic = self.sums.arithmetic(precision)
-            found: Number = rational(0)
-            for key, f in x.parts.items():
-                part = self.sums.enclosed(arithmetic, f, top)
-                found = arithmetic.add(found, self.divided(arithmetic, part, key))
-            low, high = arithmetic.ends(found)
-            if low > 0 or high < 0:
-                return 1 if low > 0 else -1
+            arithmetic = sums.arithmetic(precision)
+            if not (side := self.side_of(arithmetic, x, top, sums.terms_over)):
+                continue
+            if not rests or self.side_of(arithmetic, x, top, sums.enclosed):
+                return side
+            sums.ask_deeper(rests)
         return 0
 
-    def numerator(self, x: Quotient) -> ExponentialSum:
-        """Return the numerator of a number over the common denominator."""
+    def side_of(self, arithmetic: Arithmetic, x: Quotient, top: Exponent, enclose: Any) -> int:
+        """Return the sign of an enclosure of a number over e**top, 0 where it contains 0."""
+        found: Number = rational(0)
+        for key, f in x.parts.items():
+            part = self.divided(arithmetic, enclose(arithmetic, f, top), key)
+            found = arithmetic.add(found, part)
+        low, high = arithmetic.ends(found)
+        return int(low > 0) - int(high < 0)
+
+    def over_one(self, x: Quotient) -> Quotient:
+        """Return a number over the common denominator; one with logarithms as it is."""
+        if x.logs or len(x.parts) < 2:
+            return x
         powers: dict[int, int] = {}
         for key in x.parts:
             for place, power in key:
@@ -78,7 +92,7 @@ class Decisions(Quotients):
                 missing = self.sums.power(self.table[place], power - mine.get(place, 0))
                 f = self.sums.times(f, missing)
             terms.append(f)
-        return self.sums.add(*terms)
+        return Quotient({tuple(sorted(powers.items())): self.sums.add(*terms)})
 
     def sign_of_logs(self, x: Quotient) -> int:
         """Return the sign of a number with logarithms."""
@@ -121,30 +135,62 @@ class Decisions(Quotients):
                 top = arithmetic.divide(top, self.divisors[name])
         return top
 
-    def settled(self, arithmetic: Arithmetic, x: Quotient, form: Format) -> Number:
-        """Return a number as near as it takes to round it: on no side of a tie but its own.
+    def settled(self, arithmetic: Arithmetic, x: Quotient, form: Format, shift: Any = 0) -> Number:
+        """Return a number as near as it takes to round it, less ``shift``: on its side of a tie.
 
         Where a rounding changes is a value of the format or a midpoint: a number of one more bit.
         """
-        for precision in (arithmetic.precision, *MORE_BITS):
-            value = self.enclosed(self.sums.arithmetic(precision), x)
+        precision, eta = form.precision + 1, form.eta_exponent - 1
+        for bits in (arithmetic.precision, *MORE_BITS):
+            value = self.enclosed(self.sums.arithmetic(bits), x)
             if not isinstance(value, Interval):
                 return value
-            low, high = arithmetic.bounds(value)
-            tie = floor_rational(high, form.precision + 1, form.eta_exponent - 1)
+            if not (gmpy2.is_finite(value.low) and gmpy2.is_finite(value.high)):
+                return self.beyond(arithmetic, x)
+            low, high = (end - shift for end in arithmetic.bounds(value))
+            tie = floor_rational(high, precision, eta)
             if tie < low:
                 return replace(value, arithmetic=arithmetic)
-            room = gmpy2.mpq(1, gmpy2.mpz(1) << -form.eta_exponent) / 8
-            if floor_rational(tie - room, form.precision + 1, form.eta_exponent - 1) < low:
-                return self.beside(arithmetic, x, value, tie)
+            below = tie - gmpy2.mpq(1, gmpy2.mpz(1) << -eta) / 4
+            if floor_rational(below, precision, eta) < low:
+                return self.beside(arithmetic, x, value, tie + shift)
         raise Unsure
+
+    def beyond(self, arithmetic: Arithmetic, x: Quotient) -> Number:
+        """Return the enclosure of a number that is beyond all formats."""
+        huge, infinite = gmpy2.mpz(HUGE), gmpy2.inf()
+        if self.sign(self.total([x, self.constant(-huge)])) > 0:
+            return opened(HUGE, infinite, arithmetic, True, False)
+        if self.sign(self.total([x, self.constant(huge)])) < 0:
+            return -opened(HUGE, infinite, arithmetic, True, False)
+        raise Unsure
+
+    def signed(self, arithmetic: Arithmetic, x: Quotient) -> Number:
+        """Return an enclosure on one side of 0, over one denominator: what cancels is gone."""
+        if x.logs:
+            raise Unsupported
+        x = self.over_one(x)
+        side, value = self.sign(x), self.enclosed(arithmetic, x)
+        if side == 0 or not isinstance(value, Interval):
+            return rational(0) if side == 0 else value
+        if side < 0:
+            value = -value
+        zero = gmpy2.mpfr(0)
+        # Ends of NaN stand for a difference of numbers beyond all exponents.
+        low = value.low if value.low > zero else zero
+        high = value.high if value.high > zero else gmpy2.inf()
+        found = opened(low, high, arithmetic, True, value.open_high)
+        return found if side > 0 else -found
 
     def beside(self, arithmetic: Arithmetic, x: Quotient, value: Interval, tie: Any) -> Number:
         """Return a number on its side of the one tie that its enclosure contains."""
         side = self.sign(self.total([x, self.constant(-tie)]))
         if side == 0:
             return tie
-        end = gmpy2.mpfr(tie, 0, arithmetic.down)  # exactly: it has few bits
+        exact = gmpy2.context(arithmetic.down, precision=tie.numerator.bit_length() + 1)
+        end = gmpy2.mpfr(tie, 0, exact)
+        if end != tie:
+            raise Unsure
         if side > 0:
             return opened(end, max(value.high, end), arithmetic, True, value.open_high)
         return opened(min(value.low, end), end, arithmetic, value.open_low, True)

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-import gmpy2
-
 from exactref_core.exact.exponential_sums import (
     ORIGIN,
     Exponent,
@@ -30,8 +28,6 @@ Denominator: TypeAlias = tuple[tuple[int, int], ...]
 NOTHING: Denominator = ()
 # Logarithms are compared by powers of sums; higher ones have too many terms.
 MOST_FACTORS = 16
-# Exponentials of larger numbers are beyond all formats, and none of theirs are formed.
-MOST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,15 +139,13 @@ class Quotients:
         return found[0], found[1]
 
     def divide(self, x: Quotient, y: Quotient) -> Quotient:
-        """Return a quotient; of one by a number of Q(sqrt s), or by a sum of terms of one sign."""
+        """Return a quotient; of one by a number of Q(sqrt s), or by a sum with rational factors."""
         ((key, f),) = self.single(y)
         if key == NOTHING and f.exponents == {ORIGIN}:
             r, q = self.algebraic_value(y)
             size = r * r - q * q * (self.sums.radicand or 0)
             return self.multiply(x, self.algebraic((r / size, -q / size)))
-        side, top, terms = self.of_one_sign(f)
-        if self.sums.side((top[0] + MOST, top[1])) < 0:
-            raise Unsupported
+        side, top, terms = self.positive(f)
         factor = self.whole(self.sums.monomial(rational(side), (-top[0], -top[1])))
         for place, power in key:
             factor = self.multiply(factor, self.whole(self.sums.power(self.table[place], power)))
@@ -160,9 +154,9 @@ class Quotients:
         return self.multiply(found, self.over(one, self.place(terms)))
 
     def log(self, x: Quotient) -> Quotient:
-        """Return the logarithm of a quotient of sums of positive terms."""
+        """Return the logarithm of a positive quotient of sums."""
         ((key, f),) = self.single(x)
-        side, top, terms = self.of_one_sign(f)
+        side, top, terms = self.positive(f)
         if side < 0:
             raise Unsupported
         logs = [self.algebraic(top), self.log_of_place(self.place(terms))]
@@ -178,21 +172,19 @@ class Quotients:
         self.sums.check_whole(found[0][1])
         return found
 
-    def of_one_sign(self, f: ExponentialSum) -> tuple[int, Exponent, dict[Exponent, Any]]:
-        """Return the one sign of a sum's rational factors, its largest exponent, and the sizes of
-        the factors by their exponents less that."""
-        sides = {gmpy2.sign(c) for c in f.terms.values()}
-        if len(sides) != 1 or any(h for _, _, h in f.terms):
+    def positive(self, f: ExponentialSum) -> tuple[int, Exponent, dict[Exponent, Any]]:
+        """Return a sum's sign, its largest exponent, and by their exponents less that the factors
+        of the sum with the sign taken away."""
+        side = self.sums.sign(f)
+        if side == 0 or any(h for _, _, h in f.terms):
             raise Unsupported
         top = self.sums.largest(f.exponents)
-        sizes = {(r - top[0], q - top[1]): abs(c) for (r, q, _), c in f.terms.items()}
-        return int(sides.pop()), top, sizes
+        terms = {(r - top[0], q - top[1]): side * c for (r, q, _), c in f.terms.items()}
+        return side, top, terms
 
     def exp(self, x: Quotient) -> Quotient:
         """Return an exponential of a number of Q(sqrt s), and of logarithms taken whole times."""
         exponent = self.algebraic_value(Quotient(x.parts))
-        if self.sums.side((exponent[0] - MOST, exponent[1])) > 0:
-            raise Unsupported
         found = self.whole(self.sums.monomial(rational(1), exponent))
         for place, k in x.logs.items():
             if k.denominator != 1 or abs(k) > MOST_FACTORS:

@@ -24,6 +24,8 @@ from exactref_core.formats.rounding import Overflow, Rounding, round_ratio
 __all__ = ["LEAST", "ceil_number", "floor_number", "reaches", "round_number", "upward"]
 
 UPWARD = 64
+# Of a number that is known so well beside a number of the grid the next one is taken.
+BESIDE = gmpy2.mpq(1, gmpy2.mpz(1) << 256)
 # The least error that is told from others: far below every format's smallest subnormal number.
 LEAST = gmpy2.mpq(1, gmpy2.mpz(1) << 1200)
 HUGE = gmpy2.mpfr(gmpy2.mpz(1) << 4096, 0, DEFAULT)
@@ -49,7 +51,8 @@ def upward(arithmetic: Arithmetic, value: Number) -> Number:
     """Return a positive number that enclosures know nothing else of, rounded up to UPWARD bits.
 
     A bound so rounded is a rational: what is computed from it then has no ties but those that
-    algebra can see. It grows by a factor below 1 + 2**(1 - UPWARD), or to LEAST.
+    algebra can see. It grows by a factor below 1 + 2**(1 - UPWARD), or to 2 LEAST. Beside a number
+    of so few bits, where it may be on either side of it, it grows to the next by that factor.
     """
     if not isinstance(value, Interval) or value.separation is not None:
         return value
@@ -57,15 +60,17 @@ def upward(arithmetic: Arithmetic, value: Number) -> Number:
     if high <= LEAST:
         return LEAST
     if low <= LEAST:
+        if high <= 2 * LEAST:
+            return 2 * LEAST
         raise Unsure
     if value.open_low and low < high:  # past no multiple of 2**-TINY, of which the grid is made
         low += gmpy2.mpq(1, gmpy2.mpz(1) << (TINY + 1)) / low.denominator
     if value.open_high and low < high:
         high -= gmpy2.mpq(1, gmpy2.mpz(1) << (TINY + 1)) / high.denominator
     ends = [-floor_rational(-end, UPWARD, -TINY) for end in (low, high)]
-    if ends[0] != ends[1]:
+    if ends[0] != ends[1] and high - low > low * BESIDE:
         raise Unsure
-    return ends[0]
+    return ends[1]
 
 
 def floor_number(arithmetic: Arithmetic, value: Number, form: Format) -> Rational:

@@ -14,7 +14,7 @@ from exactref_core.exact.interval import (
 from exactref_core.exact.rationals import rational_sum
 from exactref_core.exact.roots import RootArithmetic
 
-__all__ = ["ScalarAlgebra", "Unbounded", "check_told", "is_exact_zero", "is_zero"]
+__all__ = ["ScalarAlgebra", "Unbounded", "check_bounded", "check_told", "is_exact_zero", "is_zero"]
 
 
 class Unbounded(ArithmeticError):
@@ -41,6 +41,13 @@ def check_told(number: Number, error: Number) -> None:
     if not (isinstance(number, Interval) and isinstance(error, Interval)):
         return
     if gmpy2.is_infinite(number.high) and gmpy2.is_infinite(error.high) and not number.kin(error):
+        raise Unbounded
+
+
+def check_bounded(error: Number) -> None:
+    """Raise `Unbounded` where an error may be anything, at any precision: its upper end is beyond
+    all exponents, and its lower end is not beyond all formats."""
+    if isinstance(error, Interval) and gmpy2.is_infinite(error.high) and error.low < HUGE:
         raise Unbounded
 
 
@@ -90,7 +97,12 @@ class ScalarAlgebra(RootArithmetic):
         if is_beyond(product):  # the same number, of which nothing cancels
             first, second = self.multiply(a, db), self.multiply(self.add(b, db), da)
             return self.add(first, second)
-        return self.subtract(self.multiply(self.add(a, da), self.add(b, db)), product)
+        found = self.subtract(self.multiply(self.add(a, da), self.add(b, db)), product)
+        if isinstance(found, Interval) and found.low < 0 < found.high:
+            # Of e**-1e38 times e**1e31 no enclosure knows but that it is positive.
+            moved = self.add(self.multiply(a, db), self.multiply(b, da))
+            return self.add(moved, self.multiply(da, db))
+        return found
 
     def quotient_change(
         self, quotient: Number, a: Number, b: Number, da: Number, db: Number

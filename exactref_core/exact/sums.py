@@ -77,7 +77,7 @@ def expansion_sum(terms: Floats) -> tuple[Floats, Floats, Floats]:
         high, low, left = renormalise(parts)
         radius = left + size * (2 * relative_error(n + 4))
         bad = ~np.isfinite(high) | ~np.isfinite(low) | ~np.isfinite(radius)
-    if np.any(bad):
+    if bad.any():
         high, low = np.where(bad, 0.0, high), np.where(bad, 0.0, low)
         radius = np.where(bad, np.inf, radius)
     return high, low, radius

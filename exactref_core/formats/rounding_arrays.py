@@ -20,7 +20,7 @@ from exactref_core.errors import DTypeError
 from exactref_core.formats.format import FLOAT64_PRECISION, Format
 from exactref_core.formats.rounding import Overflow, Rounding, overflow_value
 
-__all__ = ["ceil_to_grid", "floor_to_grid", "integer_pair", "round_pair"]
+__all__ = ["floor_to_grid", "integer_pair", "round_pair"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -83,11 +83,6 @@ def floor_to_grid(values: npt.ArrayLike, precision: int, eta_exponent: int) -> F
     beyond the float64 numbers is an infinity.
     """
     return _to_grid(values, precision, eta_exponent, Rounding.DOWN)
-
-
-def ceil_to_grid(values: npt.ArrayLike, precision: int, eta_exponent: int) -> Floats:
-    """The smallest grid number at or above each value: see ``floor_to_grid``."""
-    return _to_grid(values, precision, eta_exponent, Rounding.UP)
 
 
 def integer_pair(values: npt.NDArray[Any]) -> tuple[Floats, Floats]:

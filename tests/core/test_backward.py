@@ -203,6 +203,7 @@ def test_torch_autograd_is_inside(name: str, form: str) -> None:
         grad = grad.to(output.dtype)
         output.backward(grad)
         found = gradients(name, grad, [x.detach() for x in args])
+        assert found
         for tensor, arg in zip(get_op(name).tensors, args, strict=True):
             if tensor in found:
                 inside = np.asarray(found[tensor].covers(arg.grad, "any_order"))
@@ -257,6 +258,7 @@ def test_kernels_that_store_once_are_inside(name: str, form: str) -> None:
         grad = grad.to(dtype)
         output.backward(grad.float())
         found = gradients(name, grad, args)
+        assert found
         for tensor, leaf in zip(get_op(name).tensors, leaves, strict=True):
             if tensor in found:
                 narrow = leaf.grad.to(dtype)

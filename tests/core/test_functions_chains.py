@@ -102,3 +102,12 @@ def test_a_choice_that_may_flip_moves_by_the_difference_alone() -> None:
     # Of x near 0 elu's branches differ by x^2 / 2.
     kink = er.elu(er.sum(F32([1.0, 1e-3, -1.0, -1e-3])))
     assert kink.tolerance().tolist() < 1e-6
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+@pytest.mark.parametrize("exponent", [1e7, 1e12])
+def test_angles_beyond_every_precision_are_undecided(name: str, exponent: float) -> None:
+    """e^1e12 has 10^12 bits before the point: that it cannot be told is told at once."""
+    angle = er.exp(np.array([exponent]))
+    with pytest.raises(er.UndecidedError):
+        getattr(er, name)(angle).rounded  # noqa: B018

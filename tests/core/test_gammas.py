@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import gmpy2
 import numpy as np
 import pytest
 
 import exactref as er
-from exactref_core.exact.elementary_table import INTERNAL
+from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
 from exactref_core.exact.gammas import holds_pole
 from exactref_core.exact.nonnegative import ScalarAlgebra
 from tests.core.test_pow import stored
@@ -238,3 +239,47 @@ def test_far_out_integers_are_not_rounded_away() -> None:
     # pi^2 / sin^2(pi x) is pi^2 halfway between two poles and twice that at a quarter.
     assert least <= math.pi**2 * (1 + 2.0**-50)
     assert most >= 2 * math.pi**2 * (1 - 2.0**-50)
+
+
+def ends_of(value: flint.arb) -> list[Fraction]:
+    """Rationals below and above what an arb holds."""
+    parts = (end.man_exp() for end in (value.lower(), value.upper()))
+    return [Fraction(int(m)) * Fraction(2) ** int(e) for m, e in parts]
+
+
+@pytest.mark.parametrize("precision", [53, 96, 192])
+def test_trigamma_lies_between_its_roundings(precision: int) -> None:
+    """Against flint, at arguments on both sides of where the series starts, and beside poles."""
+    algebra, trigamma = ScalarAlgebra(precision), INTERNAL["trigamma"]
+    rng = np.random.default_rng([3, precision])
+    x = np.concatenate([10.0 ** rng.uniform(-3, 3, 60), rng.uniform(-30, 0, 40)])
+    flint.ctx.prec = 4 * precision
+    for at in x.tolist():
+        low, high = ends_of(flint.acb(at).polygamma(flint.acb(1)).real)
+        ends = [trigamma.evaluate(c, gmpy2.mpfr(at)) for c in (algebra.down, algebra.up)]
+        below, above = (Fraction(*end.as_integer_ratio()) for end in ends)
+        assert below <= low, at
+        assert above >= high, at
+        assert above - below <= above * Fraction(2) ** (4 - precision), at
+
+
+@pytest.mark.parametrize("reach", [2.0**-40, 2.0**-20, 0.01, 0.3])
+def test_lgamma_is_above_its_lower_end_around_every_minimum(reach: float) -> None:
+    algebra, function = ScalarAlgebra(96), FUNCTIONS["lgamma"]
+    rng = np.random.default_rng(6)
+    flint.ctx.prec = 300
+    for minimum in (1.4616321449683622, -0.504083008264455, -1.573498473162390, -2.610720868444144):
+        for _ in range(20):
+            low, high = minimum - reach * rng.random(), minimum + reach * rng.random()
+            low, high = (gmpy2.mpfr(end) for end in (low, high))
+            least, most = (
+                Fraction(*end.as_integer_ratio()) for end in function.hull(algebra, low, high)
+            )
+            for share in (0.0, 0.3, 0.5, 0.7, 1.0):
+                at = flint.arb(float(low)) * (1 - share) + flint.arb(float(high)) * share
+                value = ends_of(abs(at.gamma()).log())
+                assert least <= value[1], (minimum, share)
+                assert value[0] <= most, (minimum, share)
+            inner = ends_of(abs(flint.arb(minimum).gamma()).log())[0]
+            assert least <= inner
+            assert inner - least <= 200 * Fraction(reach) ** 2

@@ -125,3 +125,12 @@ def test_float64_products_are_rounded_once() -> None:
             pairs = zip(a[i].tolist(), b[:, j].tolist(), strict=True)
             exact = sum(Fraction(x) * Fraction(y) for x, y in pairs)
             assert rounded[i, j] == float(exact), (i, j)  # Python rounds to nearest, ties to even
+
+
+def test_what_scaling_drops_is_in_the_radius() -> None:
+    """An element 2^2074 below another of its row vanishes where the row is scaled."""
+    for big, tiny in ((2.0**1000, 2.0**-1074), (2.0**1023, 3 * 2.0**-1074)):
+        a, b = np.array([[big, tiny]]), np.array([[0.0], [1.0]])
+        for left, right in ((a, b), (b.T, a.T)):
+            (high,), (low,), (radius,) = (part[0] for part in split_matmul(left, right))
+            assert abs(Fraction(high) + Fraction(low) - Fraction(tiny)) <= Fraction(radius)

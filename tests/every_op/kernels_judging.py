@@ -35,6 +35,7 @@ class Judge:
 
     def __init__(self) -> None:
         self.alarms: list[str] = []
+        self.judged = 0
 
     def take(
         self, result: Any, dtype: str, label: str, inputs: tuple[np.ndarray, ...], **rule: Any
@@ -43,6 +44,7 @@ class Judge:
         return Case(self, result, dtype, label, inputs, rule)
 
     def verdict(self) -> None:
+        assert self.judged, "nothing was judged"
         assert not self.alarms, f"{len(self.alarms)} alarms\n" + "\n".join(self.alarms[:5])
 
 
@@ -64,6 +66,7 @@ class Case:
     def covers(self, kernel: str, output: np.ndarray, standard: str) -> None:
         """Judge one kernel's output (float64 or complex128 values of the output format)."""
         COUNTS["outputs"] += output.size
+        self.judge.judged += output.size
         array = er.asarray(output, dtype=self.dtype)
         found = np.asarray(self.result.covers(array, standard, **self.rule).data)
         if found.all():

@@ -144,7 +144,17 @@ def test_a_test_that_returns_nothing_is_a_usage_error(
         ('er.op("sum", label=3)', "x", "label=3 is no string"),
         ('er.op("sum", flush_to_zero="no")', "x", "flush_to_zero='no' is no bool"),
         ('er.op("sum", dim=0)', "x", "sum has no parameter dim: it is called axis here*"),
-        ('er.op("sum", keepdim=True)', "x", "sum has no parameter keepdim (it has axis, keepdims*"),
+        (
+            'er.op("sum", keepdim=True)',
+            "x",
+            "sum has no parameter keepdim: did you mean keepdims=*",
+        ),
+        (
+            'er.op("sum", dtypes=[])',
+            "x",
+            "sum has no parameter dtypes: did you mean dtype=*",
+        ),
+        ('er.op("sum", qqq=1)', "x", "sum has no parameter qqq (it has axis, keepdims*"),
         ('er.op("add")', "a, b", "test_it(a, b) has no parameter x1: add supplies x1, x2"),
         ('er.op("sum", axis=0)', "x, axis", "test_it gets axis, and er.op states it: do one"),
         ('er.op("sqrt", dtype="int8")', "x", "sqrt of int8 needs output_dtype="),
