@@ -1,8 +1,8 @@
 """The functions of two numbers, one row each.
 
-``units`` as in the table of elementary functions: (2k + 1)u for k ulp in the larger of NVIDIA's
-table and the GNU C library's (pow: 4 and 1, atan2: 3 and 2). Exactly 1 are pow(x, +-0), pow(1, y)
-and pow(-1, +-inf) by C99 F.9.4.4 (C11 F.10.4.4), which IEEE 754-2019, 9.2.1, says of pow too.
+``units`` as in the table of elementary functions, which names the sources: pow 4 ulp, atan2 3.
+Exactly 1 are pow(x, +-0), pow(1, y) and pow(-1, +-inf) by C99 F.9.4.4 (C11 F.10.4.4), which IEEE
+754-2019, 9.2.1, says of pow too.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from exactref_core.ops.dtypes import FLOATS
 
 __all__ = ["OPS"]
 
-# 3 ulp beyond a correctly rounded result (CUDA C++ Programming Guide, hypotf).
+# 3 ulp beyond a correctly rounded result (CUDA C++ Programming Guide 13.0, table 17, hypotf).
 HYPOT_UNITS, HYPOT_ETAS = 7, 4
 
 

@@ -49,7 +49,7 @@ def test_every_operation_is_explained(name: str) -> None:
 def test_formulas_and_roundings() -> None:
     found = explanation("sigmoid")
     assert "    1 / (1 + exp(-x))\n" in found
-    assert "    exp     4u of the result" in found
+    assert "    exp     5u of the result" in found
     assert "gradient    er.backward.sigmoid" in found
     assert "A @ B" in explanation("matmul")
     assert "output.imag" in explanation("add") or "x1 + x2" in explanation("add")
