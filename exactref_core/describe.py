@@ -199,6 +199,8 @@ def text(node: Node) -> str:
         return f"sum_of_squares({text(operands[1])} - mean)"
     if verb == "dot":
         return " @ ".join(f"({text(x)})" if x_is_sum(x) else text(x) for x in operands)
+    if verb == "pair":
+        return f"{name_of(node)}({', '.join(map(text, operands[:2]))})"
     if verb == "annex":
         part, inside = ("real", "imag")[node.attrs[1]], ", ".join(map(text, operands[1:]))
         return f"{part} {name_of(node)}({inside})"

@@ -37,6 +37,10 @@ __all__ = ["AlgebraicReading", "settled", "signed"]
 FIRST_CUT = -2000
 FURTHER = rational(3) / 2
 MOST_CUTS = 400
+# Products of terms that one element may take: some milliseconds, where more precision may still
+# tell what algebra is asked for, and a second.
+WORK = {True: 1 << 14, False: 1 << 20}
+FIRST_BITS = 96
 
 
 def settled(exact: CertifiedReading, node: Node, flat: int, form: Format, shift: Any = 0) -> Scalar:
@@ -76,7 +80,7 @@ def decided(
         if key not in exact.algebraic:
             exact.algebraic[key] = AlgebraicReading(exact, cut, radicand)
         reading: AlgebraicReading = exact.algebraic[key]
-        reading.quotients.sums.work = 0
+        reading.quotients.sums.work = WORK[exact.arithmetic.precision <= FIRST_BITS]
         try:
             return ask(reading.quotients, reading.value(node, flat))
         except Deeper as deeper:

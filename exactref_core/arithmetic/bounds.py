@@ -31,7 +31,7 @@ from exactref_core.arithmetic.step_sets import (
     without_numbers,
     zero_of_either_sign,
 )
-from exactref_core.arithmetic.traversal import Kept, Layered, node_layers
+from exactref_core.arithmetic.traversal import Kept, Layered, bounded, node_layers
 
 __all__ = ["FloatBounds"]
 
@@ -50,7 +50,7 @@ class FloatBounds(Layered):
     def whole(self, node: Node) -> Bound:
         """Return the bounds of all elements."""
         if node not in self.memo:
-            self.descend(node, lambda: node_layers(node, self.memo, None), self.whole)
+            self.descend(node, lambda: node_layers(node, self.memo, bounded), self.whole)
             with np.errstate(all="ignore"):
                 self.memo[node] = self.compute(node, None)
         return self.memo[node]
@@ -70,7 +70,7 @@ class FloatBounds(Layered):
         """Return the bounds at flat indices."""
         if node in self.memo or (node.verb in ("sum", "dot") and 2 * flat.size > node.size):
             return self.whole(node).map(lambda part: part.reshape(-1)[flat], node.shape)
-        self.descend(node, lambda: node_layers(node, self.memo, None), self.whole)
+        self.descend(node, lambda: node_layers(node, self.memo, bounded), self.whole)
         with np.errstate(all="ignore"):
             if self.kept.scopes:
                 return self.kept.get(node, flat, self.compute)

@@ -27,10 +27,20 @@ def trimmed(shape: tuple[int, ...], box: Box) -> Box:
 
 
 def reshaped(target: tuple[int, ...], source: tuple[int, ...], box: Box) -> Box:
-    """Return the box of a reshape's operand: the boxed axes have to be the same ones."""
-    if target[: len(box)] != source[: len(box)]:
-        raise Apart
-    return box
+    """Return the box of a reshape's operand: the boxed axes have to be the same, but for ones."""
+    inner: list[slice] = []
+    for axis, side in enumerate(box):
+        if target[axis] == 1:
+            continue
+        while len(inner) < len(source) and source[len(inner)] == 1:
+            inner.append(slice(0, 1))
+        if len(inner) < len(source) and source[len(inner)] == target[axis]:
+            inner.append(side)
+        elif len(trimmed(target, box)) > axis:
+            raise Apart
+        else:
+            break
+    return tuple(inner)
 
 
 def permutation(view: View) -> list[int] | None:

@@ -19,7 +19,7 @@ from exactref_core.arithmetic.fast_steps import finish, plus
 from exactref_core.arithmetic.gathered import blocks, concatenate, row_blocks
 from exactref_core.arithmetic.graph import Indices, Leaf, Node, dot_terms, sum_terms
 from exactref_core.arithmetic.row_products import row_products
-from exactref_core.arithmetic.traversal import Kept, Layered, node_layers
+from exactref_core.arithmetic.traversal import Kept, Layered, enclosed, node_layers
 from exactref_core.exact.block_sums import block_sums
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.products import exact_products, filtered_matmul, magnitude_matmul
@@ -77,7 +77,7 @@ class FastReading(Layered):
     def whole(self, node: Node) -> Approx:
         """Return the enclosures of all elements, shaped as the node."""
         if node not in self.memo:
-            self.descend(node, lambda: node_layers(node, self.memo, 1), self.whole)
+            self.descend(node, lambda: node_layers(node, self.memo, enclosed), self.whole)
             with np.errstate(all="ignore"):
                 self.memo[node] = self.compute(node)
         return self.memo[node]
@@ -108,7 +108,7 @@ class FastReading(Layered):
         """Return the enclosures of the elements at flat indices, as flat arrays."""
         if node in self.memo or (node.verb in ("sum", "dot") and 2 * flat.size > node.size):
             return self.whole(node).take(flat)
-        self.descend(node, lambda: node_layers(node, self.memo, 1), self.whole)
+        self.descend(node, lambda: node_layers(node, self.memo, enclosed), self.whole)
         with np.errstate(all="ignore"):
             return self.kept.get(node, flat, self.gather)
 

@@ -6,15 +6,17 @@ step that divides by it is bounded choice by choice, each time by a divisor that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from exactref_core.arithmetic.graph import Node, float_input
 
 __all__ = ["Flushes", "flushable"]
+
+EVERY: Final = tuple(product((False, True), repeat=2))
 
 Define: TypeAlias = Callable[[Node, Node], tuple[Node, Node]]
 
@@ -26,7 +28,7 @@ class Flushes:
     What it is under a choice is traced when a bound asks for it.
     """
 
-    define: Define
+    define: Define | None
     inputs: tuple[Node, Node]
     least: Fraction
     traced: dict[tuple[bool, ...], tuple[Node, Node]] = field(default_factory=dict)
@@ -35,9 +37,21 @@ class Flushes:
         """Return which inputs are flushed, where only those that are ``tiny`` may be."""
         return product(*((False, True) if may else (False,) for may in tiny))
 
+    def every(self) -> tuple[Node, ...]:
+        """Return the inputs, and both parts of the step under every choice."""
+        parts = (self.node(choice, part) for choice in EVERY for part in (0, 1))
+        return (*self.inputs, *parts)
+
+    @classmethod
+    def of(cls, nodes: Sequence[Node], least: Fraction) -> Flushes:
+        """Return what has these nodes as ``every`` lists them."""
+        first, second, *parts = nodes
+        traced = dict(zip(EVERY, zip(parts[::2], parts[1::2], strict=True), strict=True))
+        return cls(None, (first, second), least, traced)
+
     def node(self, choice: tuple[bool, ...], part: int) -> Node:
         """Return one part of the step where the chosen inputs are 0, the others what they are."""
-        if choice not in self.traced:
+        if choice not in self.traced and self.define is not None:
             first, second = (
                 Node("flushed", (x,), x.shape, self.least) if flush else Node("kept", (x,), x.shape)
                 for x, flush in zip(self.inputs, choice, strict=True)

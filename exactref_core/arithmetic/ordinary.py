@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from exactref_core.arithmetic.families import FAMILIES, family
 from exactref_core.arithmetic.graph import Leaf, Node, Store
-from exactref_core.arithmetic.traversal import Layered, node_layers
+from exactref_core.arithmetic.traversal import Layered, node_layers, stored
 from exactref_core.exact.fused import fused
 from exactref_core.formats.format import Format
 from exactref_core.formats.rounding_arrays import round_pair
@@ -45,7 +45,7 @@ class OrdinaryReading(Layered):
     def whole(self, node: Node) -> Values:
         """Return all elements, in the compute format's dtype."""
         if node not in self.memo:
-            self.descend(node, lambda: node_layers(node, self.memo, 2), self.whole)
+            self.descend(node, lambda: node_layers(node, self.memo, stored), self.whole)
             with np.errstate(all="ignore"):
                 self.memo[node] = self.compute(node)
         return self.memo[node]

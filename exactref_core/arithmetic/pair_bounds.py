@@ -27,15 +27,15 @@ __all__ = ["bound", "fixed"]
 
 def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     """Return the bounds of a function of two numbers."""
-    values = [reading.value(x, flat) for x in node.operands]
-    bounds = [reading.get(x, flat) for x in node.operands]
+    values = [reading.value(x, flat) for x in node.operands[:2]]
+    bounds = [reading.get(x, flat) for x in node.operands[:2]]
     result = reading.value(node, flat)
     shape = result.high.shape
     sets = np.full(shape, states.FINITE, np.uint8)
     if result.special is not None:
         sets = np.where(result.special != 0, states.of_values(result.special), sets)
     least, most, vague = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
-    how = [signs_of(node, x) for x in node.operands]
+    how = [signs_of(node, x) for x in node.operands[:2]]
     one_by_one = np.full(shape, how[0][0] or how[1][0])
     for given in bounds:
         one_by_one |= np.broadcast_to(given.error.high, shape) > 0
@@ -61,7 +61,7 @@ def fixed(reading: FloatBounds, node: Node, flat: Indices | None) -> Any:
     found: Any = False
     for numbers in node.attrs.fixed:
         here: Any = True
-        for source, number in zip(node.operands, numbers, strict=True):
+        for source, number in zip(node.operands[:2], numbers, strict=True):
             if number == number:
                 value, given = reading.value(source, flat), reading.get(source, flat)
                 here = here & certainly(value, given, number)

@@ -13,5 +13,8 @@ __all__ = ["exact"]
 
 def exact(reading: CertifiedReading, node: Node, flat: int) -> Any:
     """Return one value."""
-    x, y = (reading.value(operand, flat) for operand in node.operands)
+    first, second, *definition = node.operands
+    if definition:
+        return reading.value(definition[0], flat)
+    x, y = (reading.value(operand, flat) for operand in (first, second))
     return node.attrs.value(reading.arithmetic, x, y)

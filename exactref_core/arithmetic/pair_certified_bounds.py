@@ -19,7 +19,7 @@ __all__ = ["bound", "fixed"]
 def bound(reading: CertifiedBounds, node: Node, flat: int) -> ScalarBound:
     """Return the bound of one element."""
     operands = []
-    for source in node.operands:
+    for source in node.operands[:2]:
         given = reading.bound(source, flat)
         value = reading.exact.value(source, flat)
         operands.append(Stored(value, given.error, given.states, *signs_of(node, source)))
@@ -37,7 +37,8 @@ def fixed(reading: CertifiedBounds, node: Node, flat: int) -> bool:
 
     return any(
         all(
-            x != x or certainly(source, x) for source, x in zip(node.operands, numbers, strict=True)
+            x != x or certainly(source, x)
+            for source, x in zip(node.operands[:2], numbers, strict=True)
         )
         for numbers in node.attrs.fixed
     )

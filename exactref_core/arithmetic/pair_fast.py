@@ -21,7 +21,10 @@ __all__ = ["exact"]
 
 def exact(reading: FastReading, node: Node, flat: Indices | None) -> Approx:
     """Return the values, of all elements or of those at flat indices."""
-    x, y = (reading.whole(z) if flat is None else reading.at(z, flat) for z in node.operands)
+    first, second, *definition = node.operands
+    if definition:
+        return reading.whole(definition[0]) if flat is None else reading.at(definition[0], flat)
+    x, y = (reading.whole(z) if flat is None else reading.at(z, flat) for z in (first, second))
     shape = x.high.shape
     plain = plainly(node.attrs.name, x, y) if reading.narrow else None
     if plain is not None:

@@ -20,5 +20,5 @@ def exact(reading: OrdinaryReading, node: Node) -> npt.NDArray[Any]:
     from exactref_core.arithmetic.ordinary import dtype_of
 
     dtype = dtype_of(node.compute)
-    x, y = (reading.whole(z).astype(dtype, copy=False) for z in node.operands)
+    x, y = (reading.whole(z).astype(dtype, copy=False) for z in node.operands[:2])
     return np.asarray(getattr(np, node.attrs.library)(x, y))

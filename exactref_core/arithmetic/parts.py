@@ -285,5 +285,5 @@ class Part:
 
 def is_small(node: Node) -> bool:
     """Return whether a node has so few terms that the precise level costs no more."""
-    n = node.operands[0].shape[-1] if node.verb in ("sum", "dot") else 1
+    n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
     return node.size * n <= SMALL

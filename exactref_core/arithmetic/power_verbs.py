@@ -59,7 +59,7 @@ class PowerVerbs(ReductionVerbs):
             power = self.exact_power(x, exponent)
         return self.within(power, units, etas)
 
-    def power_of_sum(self, total: Node, order: Fraction) -> Node:
+    def power_of_sum(self, total: Node, order: Fraction, *definition: Node) -> Node:
         """Return total^(1 / order) of a sum of magnitudes' powers, as a library's pow returns it.
 
         1 / order may be rounded, or the quotient by a rounded order. Square and cube roots, and
@@ -68,7 +68,7 @@ class PowerVerbs(ReductionVerbs):
         inverse = self.constant(1 / order)
         if self.rounded(order):
             inverse = self.step("divide", self.exact.constant(1), self.constant(order))
-        return self.apply_binary("magnitude pow", total, inverse)
+        return self.apply_binary("magnitude pow", total, inverse, *definition)
 
     def rounded(self, value: Fraction) -> bool:
         """Return whether the compute format has to round an exponent."""

@@ -18,7 +18,16 @@ import numpy as np
 from exactref_core.arithmetic.families import ELEMENTWISE, FAMILIES
 from exactref_core.arithmetic.graph import Indices, Node, dot_terms, sum_terms
 
-__all__ = ["FIRST", "Kept", "Layered", "element_layers", "node_layers"]
+__all__ = [
+    "FIRST",
+    "Kept",
+    "Layered",
+    "bounded",
+    "element_layers",
+    "enclosed",
+    "node_layers",
+    "stored",
+]
 
 STEP = 32
 
@@ -80,23 +89,44 @@ def elements(element: Element, exact: bool) -> list[Element]:
     if verb in ("dot", "paired_dot"):
         pairs = zip(operands, dot_terms(node, place), strict=True)
         return [(x, i) for x, index in pairs for i in index[0].tolist()]
-    if exact and verb in FIRST:
-        operands = operands[1:] if verb == "restated" else operands[:1]
+    operands = valued(node) if exact else bounded(node)
     fine = verb in ELEMENTWISE or verb not in FAMILIES
     if fine and all(x.shape == node.shape for x in operands):
         return [(x, flat) for x in operands]
     return [(x, i) for x in operands for i in range(x.size)]
 
 
-def node_layers(start: Node, memo: Container[Node], first: int | None) -> list[Node]:
-    """Return the `layers` below a node that are not in ``memo``.
+def valued(node: Node) -> tuple[Node, ...]:
+    """Return the operands that make an exact value, in the certified reading."""
+    if node.verb == "restated":
+        return node.operands[1:]
+    if node.verb == "pair":
+        return node.operands[2:] or node.operands
+    return node.operands[:1] if node.verb in FIRST else node.operands
 
-    ``first`` says how many operands count of what is the first operand but for its bounds.
-    """
 
-    def needed(node: Node) -> tuple[Node, ...]:
-        return node.operands[:first] if node.verb in FIRST else node.operands
+def enclosed(node: Node) -> tuple[Node, ...]:
+    """Return the operands that make an exact value, in the fast reading."""
+    return node.operands[:1] if node.verb == "restated" else valued(node)
 
+
+def bounded(node: Node) -> tuple[Node, ...]:
+    """Return the operands whose bounds make a bound: those of a definition do not."""
+    if node.verb in ("admit", "deviations"):
+        return node.operands[1:]
+    ends = {"inside": 1, "pair": 2}
+    return node.operands[: ends.get(node.verb)]
+
+
+def stored(node: Node) -> tuple[Node, ...]:
+    """Return the operands that the ordinary reading takes: of computations the first."""
+    return node.operands[1:2] if node.verb == "admit" else bounded(node)
+
+
+def node_layers(
+    start: Node, memo: Container[Node], needed: Callable[[Node], tuple[Node, ...]]
+) -> list[Node]:
+    """Return the `layers` below a node that are not in ``memo``, given the operands needed."""
     return layers(start, needed, lambda node: node.depth, memo.__contains__)
 
 

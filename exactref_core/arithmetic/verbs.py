@@ -175,16 +175,29 @@ class Verbs:
             return found
         return self.within(value, function.units, function.etas)
 
-    def binary(self, name: str, x: Node, y: Node) -> Node:
-        """Return a function of two values, broadcast against each other, exactly."""
+    def binary(self, name: str, x: Node, y: Node, *definition: Node) -> Node:
+        """Return a function of two values, broadcast against each other, exactly.
+
+        A ``definition`` is another formula for it, rational where it is: what is exact then.
+        """
         shape = broadcast_shapes(x.shape, y.shape, "the operands")
-        operands = (self.broadcast(x, shape), self.broadcast(y, shape))
+        operands = (self.broadcast(x, shape), self.broadcast(y, shape), *definition)
         return Node("pair", operands, shape, PAIRS[name], self.compute)
 
-    def apply_binary(self, name: str, x: Node, y: Node) -> Node:
+    def apply_binary(self, name: str, x: Node, y: Node, *definition: Node) -> Node:
         """Return a function of two values as a library computes it."""
-        value = self.binary(name, x, y)
+        value = self.binary(name, x, y, *definition)
         return self.within(value, value.attrs.units, value.attrs.etas)
+
+    def power(self, x: Value, y: Value) -> Any:
+        """Return x^y as a library computes it."""
+        if not (isinstance(x, Complex) and isinstance(y, Complex)):
+            return self.apply_binary("pow", *(z for z in (x, y) if isinstance(z, Node)))
+        from exactref_core.arithmetic.complex_power import power
+
+        shape = broadcast_shapes(x.shape, y.shape, "the operands")
+        parts = [self.broadcast(part, shape) for z in (x, y) for part in (z.real, z.imag)]
+        return power(self, Complex(*parts[:2]), Complex(*parts[2:]))
 
     def inside(self, x: Node, divisor: Node) -> Node:
         """Return ``x`` as a guarded computation that counts only where ``divisor`` is normal."""

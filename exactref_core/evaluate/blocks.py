@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from math import isqrt
 from typing import Any
 
 import numpy.typing as npt
 
-from exactref_core.arithmetic.boxes import Apart, Box, boxes, cells, restrict
+from exactref_core.arithmetic.boxes import Apart, Box, boxes, cells, restrict, work
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range
 from exactref_core.evaluate.outputs import PartsOutput
@@ -18,9 +17,10 @@ __all__ = ["CELLS", "Apart", "Block", "Box", "blocks", "boxed", "boxes_of", "par
 
 # Elements of all nodes that are alive at once; each takes about 70 bytes while it is judged.
 CELLS = 1 << 20
-# Halves that need this much more than half of what the whole is made of share a large part of it,
-# as rows of a matrix product share the second matrix: blocks are then kept wide.
-SHARED = 1.25
+# What halves may cost together, of the whole: they share what both need, as rows of a matrix
+# product the second matrix. More is worth it only where blocks of many times their size are left,
+# and smaller ones take less memory.
+SHARED, SHARED_IF_LARGE, LARGE = 1.2, 1.5, 8
 
 Block = tuple[Box, PartsOutput]
 
@@ -39,16 +39,13 @@ def blocks(output: PartsOutput, most: int = CELLS) -> Iterator[Block]:
     elif total <= 2 * most or output.places is not None or not output.size:
         yield (), output
     else:
-        for box in boxes_of(output, most, isqrt(most) // 4):
+        for box in boxes_of(output, most):
             yield box, part_of(output, box)
 
 
-def boxes_of(output: PartsOutput, most: int, least: int) -> Iterator[Box]:
-    """Yield boxes of an output of about ``most`` cells each, in row-major order.
-
-    ``least`` is the length from which halves are worth it that share a large part.
-    """
-    sides = sides_of(output, most, least)
+def boxes_of(output: PartsOutput, most: int) -> Iterator[Box]:
+    """Yield boxes of an output of about ``most`` cells each, in row-major order."""
+    sides = sides_of(output, most)
     depth = max((i + 1 for i, n in enumerate(output.shape) if sides[i] < n), default=0)
     grid = [range(0, n, side) for n, side in zip(output.shape, sides, strict=True)]
     for starts in product(*grid[:depth]):
@@ -58,38 +55,38 @@ def boxes_of(output: PartsOutput, most: int, least: int) -> Iterator[Box]:
         )
 
 
-def sides_of(output: PartsOutput, most: int, least: int) -> list[int]:
+def sides_of(output: PartsOutput, most: int) -> list[int]:
     """Return the extents of blocks of at most ``most`` cells, or as few as is worth it.
 
     The axis whose halves share least is halved, of those alike the first.
     """
     sides = list(output.shape)
-    total = weight(output, sides)
+    total, cost = weight(output, sides)
     while total > most:
         found = []
         for axis, side in enumerate(sides):
             half = [*sides[:axis], -(-side // 2), *sides[axis + 1 :]]
             try:
-                cost = weight(output, half) if side > 1 else None
+                one = weight(output, half) if side > 1 else None
             except Apart:
                 continue
-            if cost is None:
-                continue
-            share = round(cost * side / (total * half[axis]), 3)
-            if share <= SHARED or half[axis] >= least:
-                found.append((share, axis, half, cost))
-        if not found:
+            if one is not None and one[0] * side <= SHARED_IF_LARGE * total * half[axis]:
+                share = round(one[1] * side / (cost * half[axis]), 3)
+                found.append((share, axis, half, one))
+        limit = SHARED if total <= LARGE * most else SHARED_IF_LARGE
+        if not found or min(found)[0] > limit:
             break
-        *_, sides, total = min(found)
+        *_, sides, (total, cost) = min(found)
     return sides
 
 
-def weight(output: PartsOutput, sides: Sequence[int]) -> int:
-    """Return the number of cells of the first block with these extents; `Apart` if it is none."""
+def weight(output: PartsOutput, sides: Sequence[int]) -> tuple[int, float]:
+    """Return cells and work of the first block with these extents; `Apart` if it is none."""
     box = tuple(slice(0, side) for side in sides)
     while box and box[-1].stop == output.shape[len(box) - 1]:
         box = box[:-1]
-    return sum(cells(restrict(part.node, box)) for part in output.parts)
+    nodes = [restrict(part.node, box) for part in output.parts]
+    return sum(map(cells, nodes)), sum(map(work, nodes))
 
 
 def part_of(output: PartsOutput, box: Box) -> PartsOutput:

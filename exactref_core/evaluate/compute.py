@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isqrt
 from typing import Any, Final
 
 import numpy as np
@@ -30,7 +29,6 @@ QUESTIONS: Final = ("rounded", "tolerance")
 # sending them costs more.
 TASKS: Final = 64
 LEAST_CELLS: Final = 1 << 14
-LEAST_SIDE: Final = 128
 
 Arrays = tuple[npt.NDArray[Any], ...]
 
@@ -131,7 +129,7 @@ def boxes_in(part: Part) -> Iterator[Box]:
     output = PartsOutput(part.label, "", part.store.format, [part], [part.node], None)
     most = min(CELLS, max(LEAST_CELLS, cells(part.node) // TASKS))
     if part.node.size:
-        yield from boxes_of(output, most, max(LEAST_SIDE, isqrt(most) // 4))
+        yield from boxes_of(output, most)
 
 
 @in_default_environment

@@ -19,7 +19,7 @@ from exactref_core.exact.exponential_quotients import (
     Quotient,
     Quotients,
 )
-from exactref_core.exact.exponential_sums import Field, Unsupported
+from exactref_core.exact.exponential_sums import Exponent, Field, Unsupported
 from exactref_core.exact.grid import HUGE, floor_rational
 from exactref_core.exact.interval import Arithmetic, Interval, Number, Unsure, opened, rational
 from exactref_core.formats.format import Format
@@ -51,20 +51,31 @@ class Decisions(Quotients):
 
         Of the number divided by the largest exponential in it: their product is not formed.
         """
+        sums = self.sums
         exponents = {e for f in x.parts.values() for e in f.exponents}
+        rests = [f.rest for f in x.parts.values() if f.rest is not None]
+        if not exponents and rests:
+            sums.ask_deeper(rests)
         if len(x.parts) < 2 or not exponents:
             return 0
-        top = self.sums.largest(exponents)
+        top = sums.largest(exponents)
         for precision in FEW_BITS:
-            arithmetic = self.sums.arithmetic(precision)
-            found: Number = rational(0)
-            for key, f in x.parts.items():
-                part = self.sums.enclosed(arithmetic, f, top)
-                found = arithmetic.add(found, self.divided(arithmetic, part, key))
-            low, high = arithmetic.ends(found)
-            if low > 0 or high < 0:
-                return 1 if low > 0 else -1
+            arithmetic = sums.arithmetic(precision)
+            if not (side := self.side_of(arithmetic, x, top, sums.terms_over)):
+                continue
+            if not rests or self.side_of(arithmetic, x, top, sums.enclosed):
+                return side
+            sums.ask_deeper(rests)
         return 0
+
+    def side_of(self, arithmetic: Arithmetic, x: Quotient, top: Exponent, enclose: Any) -> int:
+        """Return the sign of an enclosure of a number over e**top, 0 where it contains 0."""
+        found: Number = rational(0)
+        for key, f in x.parts.items():
+            part = self.divided(arithmetic, enclose(arithmetic, f, top), key)
+            found = arithmetic.add(found, part)
+        low, high = arithmetic.ends(found)
+        return int(low > 0) - int(high < 0)
 
     def over_one(self, x: Quotient) -> Quotient:
         """Return a number over the common denominator; one with logarithms as it is."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cmp_to_key
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import gmpy2
 
@@ -26,7 +26,7 @@ from exactref_core.exact.interval import Arithmetic, Interval, Number, Unsure
 __all__ = ["ORIGIN", "Deeper", "Exponent", "ExponentialSum", "Field", "Unsupported"]
 
 PRECISIONS = tuple(64 << i for i in range(8))
-# Products of terms that one field may form: about a second.
+# Products of terms that a field may form in all, unless it is told another number.
 WORK = 1 << 20
 
 ZERO = gmpy2.mpq(0)
@@ -76,7 +76,7 @@ class Field:
     def __init__(self, cut: Any, radicand: Any = None) -> None:
         self.cut = cut
         self.radicand = radicand
-        self.work = 0
+        self.work = WORK
         self.powers: dict[tuple[int, Exponent], Number] = {}
         self.arithmetics: dict[int, Arithmetic] = {}
 
@@ -120,9 +120,9 @@ class Field:
     # -- algebra -------------------------------------------------------------------------------
 
     def spend(self, count: int) -> None:
-        """Count products of terms."""
-        self.work += count
-        if self.work > WORK:
+        """Count products of terms; `Unsupported` where they are too many."""
+        self.work -= count
+        if self.work < 0:
             raise Unsupported
 
     def monomial(self, factor: Any, exponent: Exponent = ORIGIN) -> ExponentialSum:
@@ -203,7 +203,11 @@ class Field:
     def check_whole(self, f: ExponentialSum) -> None:
         """Raise `Deeper` where terms are below the cut."""
         if f.rest is not None:
-            raise Deeper(self.rational_below(f.rest[1]))
+            self.ask_deeper([f.rest])
+
+    def ask_deeper(self, rests: list[Rest]) -> NoReturn:
+        """Raise `Deeper` for the largest of some rests."""
+        raise Deeper(self.rational_below(self.largest([exponent for _, exponent in rests])))
 
     def power(self, f: ExponentialSum, exponent: int) -> ExponentialSum:
         """Return f**exponent for an exponent that is not negative."""
@@ -223,7 +227,7 @@ class Field:
         if not f.terms:
             if f.rest is None:
                 return 0
-            raise Deeper(self.rational_below(f.rest[1]))
+            self.ask_deeper([f.rest])
         top = self.largest(f.exponents)
         for precision in PRECISIONS:
             arithmetic = self.arithmetic(precision)
@@ -235,7 +239,7 @@ class Field:
             room = arithmetic.ends(self.rest_over(arithmetic, f.rest, top))[1]
             if max(low, -high) > room:
                 return 1 if low > 0 else -1
-            raise Deeper(self.rational_below(f.rest[1]))
+            self.ask_deeper([f.rest])
         raise Unsure
 
     def arithmetic(self, precision: int) -> Arithmetic:

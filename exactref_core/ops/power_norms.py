@@ -55,11 +55,11 @@ def norm(v: Any, x: Any, axes: tuple[int, ...], p: Fraction) -> Any:
             f"with the negative order {float(p)}"
         )
     check_range(v, p)
-    direct = v.power_of_sum(v.total(v.power_of(size, p)), p)
+    definition = exact_norm(v, x, axes, p)
+    direct = v.power_of_sum(v.total(v.power_of(size, p)), p, definition)
     extreme = v.largest(size, "propagate") if p > 0 else v.smallest(size, "propagate")
     ratio = v.step("divide", size, v.keep(extreme, size.shape))
     scaled = v.multiply(extreme, v.power_of_sum(v.total(v.power_of(ratio, p)), p))
-    definition = exact_norm(v, x, axes, p)
     return v.admit(definition, v.admit(definition, direct), scaled, guarded=True)
 
 

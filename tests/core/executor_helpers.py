@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import os
+import platform
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import exactref as er
-from tests.core.test_environment import UPWARD
+from tests.core.test_environment import DIRECTIONS
 
 RNG = np.random.default_rng(5)
 
@@ -32,9 +33,7 @@ def process_pool(method: str) -> Iterator[Executor]:
 
 def round_upward() -> None:
     """Make this process round up, as a library might."""
-    import platform
-
-    ctypes.CDLL(None).fesetround(UPWARD.get(platform.machine(), -1))
+    ctypes.CDLL(None).fesetround(DIRECTIONS.get(platform.machine(), (-1,))[0])
 
 
 def answers(result: Any, standard: str = "normal") -> list[Any]:

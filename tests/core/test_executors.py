@@ -51,7 +51,6 @@ def threads() -> Iterator[Executor]:
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(computing, "LEAST_CELLS", 100)
-    monkeypatch.setattr(computing, "LEAST_SIDE", 2)
 
 
 @pytest.mark.parametrize("case", SENT)

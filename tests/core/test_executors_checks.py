@@ -32,7 +32,6 @@ def processes(request: pytest.FixtureRequest) -> Iterator[Executor]:
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(computing, "LEAST_CELLS", 100)
-    monkeypatch.setattr(computing, "LEAST_SIDE", 2)
 
 
 def judged(output: Any, result: Any, executor: Any, **how: Any) -> tuple[Any, Any]:

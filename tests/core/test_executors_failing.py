@@ -35,7 +35,6 @@ def processes(request: pytest.FixtureRequest) -> Iterator[Executor]:
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(computing, "LEAST_CELLS", 100)
-    monkeypatch.setattr(computing, "LEAST_SIDE", 2)
 
 
 def test_an_error_names_the_element_of_the_whole(processes: Executor) -> None:

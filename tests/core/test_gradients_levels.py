@@ -14,6 +14,7 @@ from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.certified import CertifiedReading
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.traversal import bounded
 from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.registry import get_standard
@@ -122,10 +123,7 @@ def stored(start: Node) -> Iterator[Node]:
         if id(node) in seen or node.verb in ("load", "constant"):
             continue
         seen.add(id(node))
-        first = node.verb in ("admit", "deviations")
-        waiting += (
-            node.operands[1:] if first else node.operands[: 1 if node.verb == "inside" else None]
-        )
+        waiting += bounded(node)
         yield node
 
 

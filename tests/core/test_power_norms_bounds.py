@@ -211,6 +211,33 @@ def test_chains() -> None:
             assert np.asarray(unit.covers(a / np.linalg.norm(a, p, axis=1, keepdims=True))).all()
 
 
+def test_the_range_of_a_norm_that_is_rational_though_its_sum_is_not() -> None:
+    """Stored as an infinity, the sum leaves 0, at a distance that is the norm itself."""
+    x = F32([[2.0**-112], [1.5 * 2.0**-100], [7589.75]])
+    for p in (-1.75, -3.5, -2.2):
+        result = er.vector_norm(x, axis=1, ord=p)
+        assert result.rounded.tolist() == x[:, 0].tolist()
+        low, high = (np.asarray(end.values(), float) for end in result.finite_range("any_order"))
+        assert (low <= x[:, 0]).all()
+        assert (high >= x[:, 0]).all()
+        assert np.asarray(result.covers(np.append(np.zeros(2, F32), x[2]))).all()
+
+
+@pytest.mark.parametrize("p", [2, 3, 0.5])
+@pytest.mark.parametrize("depth", [20, 25, 30, 60])
+def test_norms_of_deep_chains(depth: int, p: float) -> None:
+    x = F32([1.0, 2.0, 3.0])
+    value = er.add(x, x)
+    for _ in range(depth):
+        value = er.add(value, x)
+    result = er.vector_norm(value, ord=p)
+    exact = (((depth + 2) * x.astype(float)) ** p).sum() ** (1 / p)
+    assert np.isclose(result.rounded.tolist(), exact, rtol=1e-7)
+    assert np.asarray(result.covers(F32(exact))).all()
+    assert np.asarray(result.covers(result.normal())).all()
+    assert 0 < result.tolerance("any_order").tolist() < 1e-3 * exact
+
+
 @pytest.mark.parametrize("p", [3, 0.5, 2.5, -1, 1.5, 4, 0.1, -2.25])
 def test_gradients_are_exact(p: float) -> None:
     pytest.importorskip("flint")
