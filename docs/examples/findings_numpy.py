@@ -110,6 +110,17 @@ def numpy_complex_expm1() -> Case:
 
 
 @finding(
+    "`np.power`, complex64",
+    "2^65 and -2",
+    "nan + nan i",
+    "an integer exponent is a product, which overflows, and its reciprocal",
+)
+def numpy_complex_power() -> Case:
+    z, w = complex_array([2.0**65], [0]), complex_array([-2], [0])
+    return Case(lambda: np.power(z, w), er.pow(z, w))
+
+
+@finding(
     "`scipy.special.digamma`, float64",
     "-2 + 2^-30",
     "-1073741829.742097",
