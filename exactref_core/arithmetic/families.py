@@ -19,6 +19,7 @@ FAMILIES = {
     "function": "function",
     "pair": "pair",
     "annex": "annex",
+    "complex_power": "complex_power",
     "pick": "pick",
     "order": "order",
     "ties": "order",
@@ -29,7 +30,7 @@ FAMILIES = {
     "deviations": "deviation",
 }
 # Those among them whose elements depend on the same elements of their operands alone.
-ELEMENTWISE = ("function", "pair", "order", "annex")
+ELEMENTWISE = ("function", "pair", "order", "annex", "complex_power")
 # Those whose rows cost as much for one of their elements as for all.
 BY_ROWS = ("weights", "log_weights")
 # Verbs that belong to a family without being coarse.

@@ -189,6 +189,16 @@ class Verbs:
         value = self.binary(name, x, y, *definition)
         return self.within(value, value.attrs.units, value.attrs.etas)
 
+    def power(self, x: Value, y: Value) -> Any:
+        """Return x^y as a library computes it."""
+        if not (isinstance(x, Complex) and isinstance(y, Complex)):
+            return self.apply_binary("pow", *(z for z in (x, y) if isinstance(z, Node)))
+        from exactref_core.arithmetic.complex_power import power
+
+        shape = broadcast_shapes(x.shape, y.shape, "the operands")
+        parts = [self.broadcast(part, shape) for z in (x, y) for part in (z.real, z.imag)]
+        return power(self, Complex(*parts[:2]), Complex(*parts[2:]))
+
     def inside(self, x: Node, divisor: Node) -> Node:
         """Return ``x`` as a guarded computation that counts only where ``divisor`` is normal."""
         return Node("inside", (x, divisor), x.shape, self.compute)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from exactref_core.op import Domain, Op
 from exactref_core.ops.activations import logistic
-from exactref_core.ops.dtypes import FLOATS
+from exactref_core.ops.complex_gradients import shifted
+from exactref_core.ops.dtypes import FLOATS, NUMBERS
 
 __all__ = ["OPS"]
 
@@ -80,28 +82,77 @@ def pow(v: Any, x1: Any, x2: Any) -> Any:
     By C99: 1^y = x^0 = 1 of everything, NaN included; NaN of a negative x1 and an x2 that is no
     integer; of a zero or an infinity the sign is that of x1 where x2 is an odd integer. A correct
     library function errs by at most 9u (4 ulp beyond rounding), but where C99 says 1 it returns 1.
+
+    Complex: exp(x2 log x1), the principal value; it errs by what the steps of that formula round
+    (7u the logarithm, 10u the exponential), for integers x2 up to 100 also by what products of
+    factors x1 do. 0^0 is 1, or NaN by the formula; powers of 0 with a positive real part of x2 are
+    0, with others NaN or infinities. Of infinities and NaN no standard says what is stored: it may
+    be anything (C99 G.6.4.1).
     """
     v.broadcast_shapes(x1.shape, x2.shape, "x1 and x2")
-    return v.apply_binary("pow", x1, x2)
+    return v.power(x1, x2)
 
 
 def pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
     """grad_output x2 x1^(x2 - 1), 0 for x2 = 0; grad_output y log x1, 0 for x1 = 0 and x2 >= 0.
 
-    x2 - 1 may be rounded, but for negative x1: there x2 is an integer, and so is what is stored.
+    x2 - 1 may be rounded. Where x1 is negative x2 is an integer, and x2 - 1 is exact but beyond the
+    integers that the compute format holds without gaps: there it may be odd or even. Of a negative
+    x1 and an x2 up to 2^-p in size the result is NaN, or what the stored exponent, -1, gives.
+    Complex: of conjugates; the second is 0 for x1 = 0 where the real part of x2 is not negative.
     """
+    if hasattr(x1, "imag"):
+        return complex_pow_backward(v, grad_output, x1, x2)
     e = v.exact
     less = e.binary("pow", x1, e.step("subtract", x2, e.constant(1)))
     exact = v.within(less, less.attrs.units, less.attrs.etas)
-    rounded = v.apply_binary("pow", x1, v.subtract(x2, v.constant(1)))
-    power = v.admit(exact, e.step("by_sign", x1, rounded, exact))
+    exponent = v.subtract(x2, v.constant(1))
+    rounded = v.apply_binary("pow", x1, exponent)
+    size = v.apply_binary("pow", e.step("absolute", x1), exponent)
+    # |x2 - 1/2| > 2^p: of the integers x2 those in (-2^p, 2^p] have an exact difference.
+    middle = e.step("absolute", e.step("subtract", x2, e.constant(Fraction(1, 2))))
+    gaps = e.step("subtract", middle, e.constant(2**v.compute.precision))
+    # Either sign is within 2 |power|, and the size within 1000u: a power of a finite size has
+    # |x2 log|x1|| < 750, of which the rounding of x2 - 1 changes 1u, and the function errs by 9u.
+    either = v.within(less, 2 ** (v.compute.precision + 1) + 1000, less.attrs.etas)
+    ways = (
+        e.step("by_sign", x1, rounded, e.step("by_sign", gaps, way, exact))
+        for way in (either, size, v.negative(size))
+    )
+    # x2 - 1 is stored as -1 for |x2| <= 2^-p. The exact power of a negative x1 is NaN, which has no
+    # place to measure from: within 2 / |x1| of 0 lies what a power function gives for 1 / x1.
+    tiny = e.step(
+        "subtract", e.constant(Fraction(1, 2**v.compute.precision)), e.step("absolute", x2)
+    )
+    inverse = v.within(e.step("divide", e.constant(1), x1), 2 ** (v.compute.precision + 1), 2)
+    last = e.step("by_sign", x1, rounded, e.step("by_sign", tiny, inverse, exact))
+    power = v.admit(exact, *ways, last)
     base = v.multiply(grad_output, v.multiply(x2, power))
-    exponent = v.multiply(grad_output, v.multiply(pow(v, x1, x2), v.apply("log", x1)))
+    slope = v.multiply(grad_output, v.multiply(pow(v, x1, x2), v.apply("log", x1)))
     none = missing(v, x2)
-    kept = v.above_zero(v.negative(x2), exponent, e.step("add", none, missing(v, x1)))
+    kept = v.above_zero(v.negative(x2), slope, e.step("add", none, missing(v, x1)))
     return {
         "x1": v.above_zero(x2, base, v.above_zero(v.negative(x2), base, none)),
-        "x2": v.above_zero(e.step("absolute", x1), exponent, kept),
+        "x2": v.above_zero(e.step("absolute", x1), slope, kept),
+    }
+
+
+def complex_pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
+    """grad_output times the conjugates of x2 x1^(x2 - 1) and of x1^x2 log x1."""
+    e = v.exact
+    base = v.multiply(x2, pow(v, x1, shifted(v, x2, -1)))
+    power = pow(v, x1, x2)
+    log = v.each_part(v.apply("log", x1), lambda part: v.broadcast(part, power.shape))
+    size = e.step("add", e.step("absolute", x1.real), e.step("absolute", x1.imag))
+    found = v.multiply(grad_output, v.conjugate(v.multiply(power, log)))
+
+    def settled(part: Any) -> Any:
+        zero = v.broadcast(e.constant(0), part.shape)
+        return v.above_zero(size, part, e.step("by_sign", x2.real, zero, part))
+
+    return {
+        "x1": v.multiply(grad_output, v.conjugate(base)),
+        "x2": v.each_part(found, settled),
     }
 
 
@@ -138,6 +189,6 @@ PAIR, TWO = ("x1", "x2"), Domain("(),()->()", FLOATS)
 OPS = (
     Op("hypot", hypot, PAIR, TWO, backward=hypot_backward),
     Op("logaddexp", logaddexp, PAIR, TWO, backward=logaddexp_backward),
-    Op("pow", pow, PAIR, TWO, backward=pow_backward),
+    Op("pow", pow, PAIR, Domain("(),()->()", NUMBERS), backward=pow_backward),
     Op("atan2", atan2, PAIR, TWO, backward=atan2_backward),
 )
