@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
+import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -16,6 +19,9 @@ from exactref import Result
 Numbers = npt.NDArray[Any]
 
 FINDINGS: dict[str, Finding] = {}
+# What the page's numbers were found with.
+VERSIONS = {"numpy": "2.4", "torch": "2.13", "scipy": "1.17", "triton": "3.9", "ml_dtypes": "0.6"}
+PROCESSOR = {"GenuineIntel", "avx512f", "avx512_bf16", "amx_bf16"}
 
 
 @dataclass(frozen=True)
@@ -86,9 +92,32 @@ def on_torch(function: Callable[..., Any], *arrays: Numbers) -> Callable[[], Any
     return lambda: function(importlib.import_module("torch"), *map(tensor, arrays))
 
 
+def on_autograd(
+    function: Callable[..., Any], grad: Numbers, *arrays: Numbers, of: int = 0
+) -> Callable[[], Any]:
+    """Torch's gradient of an array of a kernel, given that of the kernel's output."""
+
+    def output() -> Any:
+        tensors = [tensor(x) for x in arrays]
+        leaf = tensors[of].requires_grad_()
+        function(importlib.import_module("torch"), *tensors).backward(tensor(grad))
+        return leaf.grad
+
+    return output
+
+
 def covered_by(result: Result, standard: str = "any_order", **terms: bool) -> Callable[[Any], bool]:
     """Whether an output is covered by a result."""
     return lambda output: bool(result.covers(output, standard, **terms).all())
+
+
+def ours(library: str) -> bool:
+    """Whether library and processor are those that the page's numbers were found with."""
+    info = Path("/proc/cpuinfo")
+    flags = set(info.read_text().split()) if info.exists() else set()
+    version = importlib.metadata.version(library)
+    same = version.startswith(VERSIONS[library] + ".")
+    return same and platform.machine() == "x86_64" and flags >= PROCESSOR
 
 
 def only(output: Any) -> Any:

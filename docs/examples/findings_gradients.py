@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import exactref as er
-from docs.examples.finding import Case, array, finding, on_torch
+from docs.examples.finding import Case, array, finding, on_autograd
 
 
 @finding(
@@ -18,13 +16,15 @@ from docs.examples.finding import Case, array, finding, on_torch
 )
 def torch_autograd_digamma() -> Case:
     one = np.ones(1)
+    run = on_autograd(lambda torch, x: torch.digamma(x), one, one)
+    return Case(run, er.backward.digamma(one, one))
 
-    def gradient(torch: Any, g: Any, x: Any) -> Any:
-        leaf = x.requires_grad_()
-        torch.digamma(leaf).backward(g)
-        return leaf.grad
 
-    return Case(on_torch(gradient, one, one), er.backward.digamma(one, one))
+def quotient(grad: float, x2: float) -> Case:
+    """The gradient of 1 / x2."""
+    g, x1, x2s = (array([v], "float32") for v in (grad, 1, x2))
+    run = on_autograd(lambda torch, x1, x2: torch.div(x1, x2), g, x1, x2s, of=1)
+    return Case(run, er.backward.divide(g, x1, x2s)["grad_x2"])
 
 
 @finding(
@@ -34,14 +34,7 @@ def torch_autograd_digamma() -> Case:
     "x1 / x2 / x2 overflows before the gradient is multiplied",
 )
 def torch_autograd_divide() -> Case:
-    g, x1, x2 = (array([v], "float32") for v in (2.0**-64, 1, 2.0**-64))
-
-    def gradient(torch: Any, g: Any, x1: Any, x2: Any) -> Any:
-        leaf = x2.requires_grad_()
-        torch.div(x1, leaf).backward(g)
-        return leaf.grad
-
-    return Case(on_torch(gradient, g, x1, x2), er.backward.divide(g, x1, x2)["grad_x2"])
+    return quotient(2.0**-64, 2.0**-64)
 
 
 @finding(
@@ -51,14 +44,45 @@ def torch_autograd_divide() -> Case:
     "the same, and the infinity times 0 is NaN",
 )
 def torch_autograd_divide_nan() -> Case:
-    g, x1, x2 = (array([v], "float32") for v in (0, 1, 2.0**-126))
+    return quotient(0, 2.0**-126)
 
-    def gradient(torch: Any, g: Any, x1: Any, x2: Any) -> Any:
-        leaf = x2.requires_grad_()
-        torch.div(x1, leaf).backward(g)
-        return leaf.grad
 
-    return Case(on_torch(gradient, g, x1, x2), er.backward.divide(g, x1, x2)["grad_x2"])
+def factors(name: str, kernel: str, grad: float | list[float]) -> Case:
+    """A gradient of the product of two numbers, or of their products so far."""
+    g, x = array(grad, "float32"), array([2.0**64] * 2, "float32")
+    run = on_autograd(lambda torch, x: getattr(torch, kernel)(x, 0), g, x)
+    return Case(run, getattr(er.backward, name)(g, x))
+
+
+@finding(
+    "torch's autograd of `prod`, float32",
+    "`[2^64, 2^64]`, gradient 1",
+    "inf",
+    "the product, which overflows, is divided by each number",
+)
+def torch_autograd_prod() -> Case:
+    return factors("prod", "prod", 1)
+
+
+@finding(
+    "torch's autograd of `cumprod`, float32",
+    "`[2^64, 2^64]`, gradient `[1, 0]`",
+    "nan",
+    "the same, and the infinity times 0 is NaN",
+)
+def torch_autograd_cumulative_prod() -> Case:
+    return factors("cumulative_prod", "cumprod", [1, 0])
+
+
+@finding(
+    "torch's autograd of `amax`, `amin`, float32",
+    "`[1, NaN]`, gradient 1",
+    "nan",
+    "no element equals NaN, and the gradient is shared among none: 0 / 0 for every element",
+)
+def torch_autograd_amax() -> Case:
+    g, x = array(1, "float32"), array([1, np.nan], "float32")
+    return Case(on_autograd(lambda torch, x: torch.amax(x, 0), g, x), er.backward.max(g, x))
 
 
 @finding(
@@ -70,13 +94,8 @@ def torch_autograd_divide_nan() -> Case:
 )
 def torch_autograd_layer_norm() -> Case:
     g, x = array([1], "float32"), array([2.0**64], "float32")
-
-    def gradient(torch: Any, g: Any, x: Any) -> Any:
-        leaf = x.requires_grad_()
-        torch.nn.functional.layer_norm(leaf, (1,)).backward(g)
-        return leaf.grad
-
-    return Case(on_torch(gradient, g, x), er.backward.layer_norm(g, x))
+    run = on_autograd(lambda torch, x: torch.nn.functional.layer_norm(x, (1,)), g, x)
+    return Case(run, er.backward.layer_norm(g, x))
 
 
 @finding(
@@ -88,13 +107,8 @@ def torch_autograd_layer_norm() -> Case:
 )
 def torch_autograd_rms_norm() -> Case:
     g, x = array([1], "float32"), array([2.0**127], "float32")
-
-    def gradient(torch: Any, g: Any, x: Any) -> Any:
-        leaf = x.requires_grad_()
-        torch.nn.functional.rms_norm(leaf, (1,)).backward(g)
-        return leaf.grad
-
-    return Case(on_torch(gradient, g, x), er.backward.rms_norm(g, x))
+    run = on_autograd(lambda torch, x: torch.nn.functional.rms_norm(x, (1,)), g, x)
+    return Case(run, er.backward.rms_norm(g, x))
 
 
 @finding(
@@ -106,13 +120,8 @@ def torch_autograd_rms_norm() -> Case:
 )
 def torch_matrix_exp_gradient() -> Case:
     a, g = np.ones((1, 1), np.float32), np.full((1, 1), 2.0**20, np.float32)
-
-    def gradient(torch: Any, a: Any, g: Any) -> Any:
-        leaf = a.requires_grad_()
-        torch.linalg.matrix_exp(leaf).backward(g)
-        return leaf.grad
-
-    return Case(on_torch(gradient, a, g), er.backward.matrix_exp(g, a))
+    run = on_autograd(lambda torch, a: torch.linalg.matrix_exp(a), g, a)
+    return Case(run, er.backward.matrix_exp(g, a))
 
 
 @finding(
@@ -123,11 +132,5 @@ def torch_matrix_exp_gradient() -> Case:
 )
 def torch_autograd_hardsigmoid() -> Case:
     one = np.ones(1)
-
-    def gradient(torch: Any, g: Any, x: Any) -> Any:
-        leaf = x.requires_grad_()
-        torch.nn.functional.hardsigmoid(leaf).backward(g)
-        return leaf.grad
-
-    found = er.backward.hardsigmoid(one, one)["grad_x"]
-    return Case(on_torch(gradient, one, one), found)
+    run = on_autograd(lambda torch, x: torch.nn.functional.hardsigmoid(x), one, one)
+    return Case(run, er.backward.hardsigmoid(one, one)["grad_x"])

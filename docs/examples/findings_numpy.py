@@ -36,6 +36,24 @@ def numpy_mean_of_bfloat16() -> Case:
     return Case(lambda: np.mean(x), er.mean(x))
 
 
+@finding("`np.cumsum`, float16", "`[2048, 1, 1]`, element 2", "2048", "sums are stored in float16")
+def numpy_cumulative_sum_of_float16() -> Case:
+    x = array([2048, 1, 1], "float16")
+    return Case(lambda: np.cumsum(x), er.cumulative_sum(x), 2)
+
+
+@finding("`np.std`, `np.var`, float16", "`[0, 512]`", "inf", "squares are stored in float16")
+def numpy_deviation_of_float16() -> Case:
+    x = array([0, 512], "float16")
+    return Case(lambda: np.std(x), er.std(x))
+
+
+@finding("`np.linalg.vector_norm`, float16", "`[256]`", "inf", "the same")
+def numpy_norm_of_float16() -> Case:
+    x = array([256], "float16")
+    return Case(lambda: np.linalg.vector_norm(x), er.vector_norm(x))
+
+
 @finding(
     '`np.einsum("ik,kj->ij")`, float16',
     "`[[2048, 1, 1]]` times ones, 3 x 2",

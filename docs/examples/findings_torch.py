@@ -188,6 +188,8 @@ def attention(dtype: str, q: Any, k: Any, v: Any, **declared: Any) -> Case:
             return nn.functional.scaled_dot_product_attention(*map(tensor, arrays))
 
     plain = er.scaled_dot_product_attention(*arrays)["output"]
+    if not declared:
+        return Case(output, plain)
     if "weights" in declared:
         algorithm = er.nn.attention.AttentionAlgorithm(**declared)
         wider = er.scaled_dot_product_attention(*arrays, algorithm=algorithm)["output"]
@@ -225,6 +227,17 @@ def torch_flash_attention_bfloat16() -> Case:
 )
 def torch_flash_attention_float16() -> Case:
     return attention("float16", [1.0], [0.0, 1.0], [3.0, 0.0], weights="float16")
+
+
+@finding(
+    "`scaled_dot_product_attention`, flash, float32",
+    "query NaN, key 0, value 1",
+    "0",
+    "a query whose scores are all NaN gets zeros, as one whose keys are all masked; the math "
+    "kernel is right",
+)
+def torch_flash_attention_loses_nan() -> Case:
+    return attention("float32", [NAN], [0.0], [1.0])
 
 
 def masked(key: float) -> Case:

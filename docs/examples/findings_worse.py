@@ -48,6 +48,20 @@ def torch_dot() -> Case:
     return worse(lambda x: on_torch(lambda _, x, y: x.dot(y), x, ones)(), [-1, BIG, -BIG, -2])
 
 
+@finding(
+    "`batch_norm` of torch in evaluation",
+    "-1.5, running mean -1.5, running variance 2",
+    "2.9802322e-08",
+    "x alpha + beta, where x - mean is exact",
+    standard="normal",
+)
+def torch_batch_norm() -> Case:
+    x, mean, variance = (array(v, "float32") for v in ([[-1.5]], [-1.5], [2]))
+    run = on_torch(lambda torch, *xs: torch.nn.functional.batch_norm(*xs), x, mean, variance)
+    r = er.batch_norm(x, mean, variance)
+    return Case(run, r, declared=covered_by(r, "any_order"))
+
+
 def torch_exp(a: Any) -> Case:
     """torch.linalg.matrix_exp of a matrix."""
     return Case(on_torch(lambda torch, a: torch.linalg.matrix_exp(a), a), er.matrix_exp(a))

@@ -4,10 +4,7 @@ They are no faults of these tests: each one is expected to fail where the librar
 what ours did, and may pass elsewhere. `--runxfail -k NAME` shows the table of one.
 """
 
-import importlib.metadata
-import platform
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,21 +14,20 @@ from docs.examples import (
     findings_gradients,
     findings_narrow,
     findings_numpy,
+    findings_rows,
     findings_torch,
     findings_worse,
 )
-from docs.examples.finding import FINDINGS, only, shown
+from docs.examples.finding import FINDINGS, only, ours, shown
 
 MODULES = (
     findings_numpy,
     findings_torch,
     findings_gradients,
     findings_narrow,
+    findings_rows,
     findings_worse,
 )
-# What the page's numbers were found with.
-VERSIONS = {"numpy": "2.4", "torch": "2.13", "scipy": "1.17", "triton": "3.9", "ml_dtypes": "0.6"}
-PROCESSOR = {"GenuineIntel", "avx512f", "avx512_bf16", "amx_bf16"}
 
 
 @pytest.fixture
@@ -89,18 +85,10 @@ def test_what_the_page_says_is_outside(name):
     assert np.delete(covered, case.at, axis=0).all()
 
 
-def ours():
-    """Whether libraries and processor are those that the page's numbers were found with."""
-    info = Path("/proc/cpuinfo")
-    flags = set(info.read_text().split()) if info.exists() else set()
-    return platform.machine() == "x86_64" and flags >= PROCESSOR
-
-
 @pytest.mark.parametrize("name", FINDINGS)
 def test_it_returns_what_the_page_says(finding):
-    version = importlib.metadata.version(finding.needs)
-    if not ours() or not version.startswith(VERSIONS[finding.needs] + "."):
-        pytest.skip(f"{finding.needs} {version} on this processor may return something else")
+    if not ours(finding.needs):
+        pytest.skip(f"another {finding.needs}, or another processor, may return something else")
     case = finding.case()
     with np.errstate(all="ignore"):
         output = er.asarray(only(case.output()))

@@ -156,10 +156,12 @@ def capped(row: RowBounds, error: Bracket, pick: Indices, clip: Clip, size: Brac
     off by half of itself."""
     low = picked(row.errors.total, pick).low * 2 >= picked(row.guarded_total(), pick).high
     high = picked(row.errors.total, pick).high * 2 >= picked(row.guarded_total(), pick).low
-    span = np.maximum(clip.high[0], -clip.low[0]) * 2 + np.asarray(size.high) * 2
-    least = np.where(low, np.maximum(error.low, span), error.low)
-    most = np.where(high, np.maximum(error.high, span), error.high)
-    return Bracket(np.minimum(least, np.where(low, span, np.inf)), np.where(low, span, most))
+    # Where that is not told, the bound may be either.
+    far = np.maximum(clip.high[0], -clip.low[0]) * 2 + np.asarray(size.high) * 2
+    near = np.maximum(np.maximum(clip.high[1], -clip.low[1]), 0) * 2 + np.asarray(size.low) * 2
+    least = np.where(low, near, np.where(high, np.minimum(error.low, near), error.low))
+    most = np.where(low, far, np.where(high, np.maximum(error.high, far), error.high))
+    return Bracket(least, most)
 
 
 def near_threshold(row: RowBounds, values: Approx, given: Bound, axis: int) -> Any:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["RowBounds", "bound", "row_bounds", "score"]
 
 ALGEBRA = FloatRows()
+# A factor that the bounds' last digits do not show.
+SHIFTED = 2.0**-40
 TERMS = 1 << 18
 
 
@@ -135,7 +137,7 @@ class RowBounds:
     def odd_rows(self, looked_at: Any) -> Any:
         """Return the rows that keep no key, or where a score looked at may be special; one that is
         certainly -inf only takes its key out."""
-        odd = self.found.bad | self.found.empty
+        odd = self.found.bad | self.found.empty | self.shifted()
         limit = threshold(self.sum_form)[0]
         if limit < threshold(self.form)[0]:
             odd = odd | ~(self.total.high + self.errors.total.high < limit)
@@ -145,6 +147,14 @@ class RowBounds:
         if self.unsure is not None:
             odd = odd | np.any(looked_at & self.unsure, axis=-1)
         return odd
+
+    def shifted(self) -> Any:
+        """Return the rows whose shift is not their maximum, to 53 bits: what underflows is off by
+        parts of the smallest numbers in units of the largest exponential, which is 1 otherwise."""
+        low, high = (
+            np.max(end, axis=-1, initial=0.0) for end in (self.powers.low, self.powers.high)
+        )
+        return (low < 1 - SHIFTED) | (high > 1 + SHIFTED)
 
     def added_to_infinity(self, rule: RowRule, scores: Node, rows: Indices, keep: Any) -> Any:
         """Return the rows where the -inf of a float mask may be added to +inf or NaN."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from exactref_core.op import Domain, Op
@@ -95,7 +96,9 @@ def pow(v: Any, x1: Any, x2: Any) -> Any:
 def pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
     """grad_output x2 x1^(x2 - 1), 0 for x2 = 0; grad_output y log x1, 0 for x1 = 0 and x2 >= 0.
 
-    x2 - 1 may be rounded, but for negative x1: there x2 is an integer, and so is what is stored.
+    x2 - 1 may be rounded. Where x1 is negative x2 is an integer, and x2 - 1 is exact but beyond the
+    integers that the compute format holds without gaps: there it may be odd or even. Of a negative
+    x1 and an x2 up to 2^-p in size the result is NaN, or what the stored exponent, -1, gives.
     Complex: of conjugates; the second is 0 for x1 = 0 where the real part of x2 is not negative.
     """
     if hasattr(x1, "imag"):
@@ -103,15 +106,34 @@ def pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
     e = v.exact
     less = e.binary("pow", x1, e.step("subtract", x2, e.constant(1)))
     exact = v.within(less, less.attrs.units, less.attrs.etas)
-    rounded = v.apply_binary("pow", x1, v.subtract(x2, v.constant(1)))
-    power = v.admit(exact, e.step("by_sign", x1, rounded, exact))
+    exponent = v.subtract(x2, v.constant(1))
+    rounded = v.apply_binary("pow", x1, exponent)
+    size = v.apply_binary("pow", e.step("absolute", x1), exponent)
+    # |x2 - 1/2| > 2^p: of the integers x2 those in (-2^p, 2^p] have an exact difference.
+    middle = e.step("absolute", e.step("subtract", x2, e.constant(Fraction(1, 2))))
+    gaps = e.step("subtract", middle, e.constant(2**v.compute.precision))
+    # Either sign is within 2 |power|, and the size within 1000u: a power of a finite size has
+    # |x2 log|x1|| < 750, of which the rounding of x2 - 1 changes 1u, and the function errs by 9u.
+    either = v.within(less, 2 ** (v.compute.precision + 1) + 1000, less.attrs.etas)
+    ways = (
+        e.step("by_sign", x1, rounded, e.step("by_sign", gaps, way, exact))
+        for way in (either, size, v.negative(size))
+    )
+    # x2 - 1 is stored as -1 for |x2| <= 2^-p. The exact power of a negative x1 is NaN, which has no
+    # place to measure from: within 2 / |x1| of 0 lies what a power function gives for 1 / x1.
+    tiny = e.step(
+        "subtract", e.constant(Fraction(1, 2**v.compute.precision)), e.step("absolute", x2)
+    )
+    inverse = v.within(e.step("divide", e.constant(1), x1), 2 ** (v.compute.precision + 1), 2)
+    last = e.step("by_sign", x1, rounded, e.step("by_sign", tiny, inverse, exact))
+    power = v.admit(exact, *ways, last)
     base = v.multiply(grad_output, v.multiply(x2, power))
-    exponent = v.multiply(grad_output, v.multiply(pow(v, x1, x2), v.apply("log", x1)))
+    slope = v.multiply(grad_output, v.multiply(pow(v, x1, x2), v.apply("log", x1)))
     none = missing(v, x2)
-    kept = v.above_zero(v.negative(x2), exponent, e.step("add", none, missing(v, x1)))
+    kept = v.above_zero(v.negative(x2), slope, e.step("add", none, missing(v, x1)))
     return {
         "x1": v.above_zero(x2, base, v.above_zero(v.negative(x2), base, none)),
-        "x2": v.above_zero(e.step("absolute", x1), exponent, kept),
+        "x2": v.above_zero(e.step("absolute", x1), slope, kept),
     }
 
 

@@ -73,7 +73,12 @@ def cumulative_prod_backward(
     g = v.part(g, (..., slice(1, None))) if include_initial else g
     last = len(rows.shape) - 1
     weights = v.upper(v.scan("prod", v.without_each(rows), last + 1, 1))
-    direct = v.arrange(v.dot(weights, v.arrange(g, (*g.shape, 1))), rows.shape)
+    # Each row of weights meets those of grad_output that follow it: 0 times NaN would be NaN.
+    lead = rows.shape[:-1]
+    after = v.upper(v.spread(v.arrange(g, (*lead, 1, g.shape[-1])), weights.shape))
+    columns = v.arrange(after, (*after.shape, 1))
+    direct = v.dot(v.arrange(weights, (*lead, n, 1, weights.shape[-1])), columns)
+    direct = v.arrange(direct, rows.shape)
     ways = [direct, nested(v, rows, g)]
     if factors_of(rows) <= FOLLOWED:
         terms = v.product(v.terms_without_each(rows, g), (last + 2,))

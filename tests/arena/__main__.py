@@ -16,6 +16,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.arena", description=__doc__)
     parser.add_argument("--elements", type=int, default=0, help="go on to so many, at least a turn")
     parser.add_argument("--hours", type=float, default=0.0, help="go on for so long")
+    parser.add_argument(
+        "--guided", type=int, help="steps of guided search a turn (40 with --hours, else none)"
+    )
     parser.add_argument("--json", type=Path, help="counts, which a later run goes on from")
     parser.add_argument("--alarms", type=Path, help="folder for replay files of alarms")
     parser.add_argument("--marked", action="store_true", help="also under tests with er.op")
@@ -35,7 +38,11 @@ def main() -> int:
         return now.turn > 0 and late and now.judged >= given.elements
 
     run.until(
-        done, longest=given.longest, folder=given.alarms, told=lambda text: print(text, flush=True)
+        done,
+        longest=given.longest,
+        guided=(40 if given.hours else 0) if given.guided is None else given.guided,
+        folder=given.alarms,
+        told=lambda text: print(text, flush=True),
     )
     if given.marked:
         run.marked()

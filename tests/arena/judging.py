@@ -75,12 +75,14 @@ class Alarm:
 class Case:
     """The inputs of a place, the reference, and what the kernels return."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, tensors: tuple[Values, ...] | None = None) -> None:
         self.place, self.family = place, place.family
         self.bench = Bench.of(place.form)
-        rng = np.random.default_rng(place.seed)
-        count = self.family.rows(place.kind, place.size)
-        self.tensors = self.family.tensors(rng, place.kind, count, place.size, self.bench.spec)
+        if tensors is None:
+            rng = np.random.default_rng(place.seed)
+            count = self.family.rows(place.kind, place.size)
+            tensors = self.family.tensors(rng, place.kind, count, place.size, self.bench.spec)
+        self.tensors = tensors
         self.result = self.family.reference(self.tensors, place.form)
         self.rounded = self.result.rounded.values()
         self.tolerance = {s: self.result.tolerance(s).values() for s in STANDARDS}
@@ -94,12 +96,16 @@ class Case:
         found: Values = np.asarray(covered.data)
         return found
 
-    def ratio(self, output: Values, standard: str) -> float:
-        """The largest error over tolerance of the finite elements; 0 for no error."""
+    def ratios(self, output: Values, standard: str) -> Values:
+        """The error over tolerance of each element; 0 for no error, and where it is no number."""
         with np.errstate(all="ignore"):
             error = np.abs(output - self.rounded)
-            found = np.where(error > 0, error / self.tolerance[standard], 0.0)
-        return float(np.max(found[np.isfinite(found)], initial=0.0))
+            found: Values = np.where(error > 0, error / self.tolerance[standard], 0.0)
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def ratio(self, output: Values, standard: str) -> float:
+        """The largest of the ratios."""
+        return float(np.max(self.ratios(output, standard), initial=0.0))
 
     def beyond(self, output: Values) -> Values:
         """Where a finite output is farther from the exact value than the any_order tolerance."""

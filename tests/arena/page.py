@@ -13,6 +13,7 @@ from typing import Any
 from tests.arena import pictures
 from tests.arena.report import (
     grouped,
+    guided,
     marked,
     missed,
     rivals,
@@ -38,6 +39,7 @@ KEPT = {
     "rivals_by_op": (0, 1),
     "rivals_by_format": (0, 1),
     "rivals_by_size": (0, 1),
+    "guided": (0, 1),
     "marked": (0, 1, 2),
     "marked_right": (0,),
     "undecided": (0, 1, 2, 3, 4),
@@ -70,7 +72,7 @@ def figures(data: dict[str, Any]) -> str:
     faults = [key.split(" | ") for key in data["tables"]["faults"]]
     ops, kinds = {op for op, _ in kernels}, {kind for _, kind in faults}
     tests, caught = counted(data, "marked", "tests"), counted(data, "marked", "caught")
-    thorough = counted(data, "marked", "caught_thorough")
+    thorough, reached = (counted(data, "marked", of) for of in ("caught_thorough", "reached"))
     lines = [
         f"- {len(ops)} operations, {len(kernels)} right kernels, {len(faults)} broken ones "
         f"with {len(kinds)} kinds of faults.",
@@ -83,8 +85,9 @@ def figures(data: dict[str, Any]) -> str:
         f"- {counted(data, 'undecided', 'cases')} cases of {undecided(data)} not judged, since "
         "nothing decided their exact value (`er.UndecidedError`).",
         f"- {whole(tests)} broken kernels under one test with `er.op` and default settings: "
-        f"{whole(caught)} caught ({100 * caught / max(tests, 1):.1f} %), {whole(thorough)} with "
-        f"`--exactref` ({100 * thorough / max(tests, 1):.1f} %).",
+        f"{whole(caught)} caught ({100 * caught / max(tests, 1):.1f} %; "
+        f"{100 * caught / max(reached, 1):.1f} % of the {whole(reached)} that its inputs reach), "
+        f"{whole(thorough)} with `--exactref` ({100 * thorough / max(tests, 1):.1f} %).",
         f"- {whole(counted(data, 'marked_right', 'tests'))} right kernels under the same test: "
         f"{counted(data, 'marked_right', 'failed')} failed, "
         f"{counted(data, 'marked_right', 'undecided')} stopped at an `er.UndecidedError`.",
@@ -99,6 +102,7 @@ def page(data: dict[str, Any]) -> str:
         ("soundness", soundness(data)),
         ("typical", typical(data)),
         ("sharpness", sharpness(data)),
+        ("guided", guided(data)),
         ("plain", rivals(data, "plain")),
         ("hostile", rivals(data, "hostile")),
         ("by operation", rivals_by(data, "rivals_by_op", "operation")),

@@ -82,6 +82,21 @@ def typical(data: Data) -> str:
     return table((*head, "outputs with one outside", "error/typical"), rows)
 
 
+def guided(data: Data) -> str:
+    """The largest ratios that the guided search found, and those it began with."""
+    found = grouped(data, "guided", [0, 1])
+    rows = []
+    for op in dict.fromkeys(op for op, _ in found):
+        normal, free = (found.get((op, s), {}) for s in ("normal", "any_order"))
+        elements = normal.get("elements", 0) + free.get("elements", 0)
+        pairs = [(row.get(f"ratio{at}", 0.0)) for row in (normal, free) for at in ("_start", "")]
+        rows.append((op, whole(elements), *(f"{ratio:.2f}" for ratio in pairs)))
+    if not rows:
+        return "The kept run has not searched."
+    head = ("operation", "elements", "error/normal at first", "at last")
+    return table((*head, "error/any_order at first", "at last"), rows)
+
+
 def sharpness(data: Data) -> str:
     """Broken kernels by operation."""
     rows = [

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import exactref as er
 from exactref_core.saved import SavedCheck, write
 from tests.arena.frame import Family
+from tests.arena.guided import summit
 from tests.arena.judging import Alarm, judge, places
 from tests.arena.marked import run_faults, run_right
 from tests.arena.tally import Tally
@@ -66,18 +67,21 @@ class Run:
         *,
         longest: int = 10**7,
         rivals: bool = True,
+        guided: int = 0,
         folder: Path | None = None,
         told: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """Whole turns until ``done`` says so; each is saved, an interrupted one is run again."""
+        """Whole turns until ``done`` says so; each is saved, an interrupted one is run again.
+
+        ``guided``: the steps of a search for large errors in each turn.
+        """
         while not done(self):
             start, before = time.perf_counter(), len(self.alarms)
             found, tally = list(self.alarms), Tally()
-            for place in places(self.families, self.turn, longest):
-                for alarm in judge(place, tally, rivals):
-                    found.append(alarm.text())
-                    if folder is not None:
-                        keep(alarm, folder, len(found))
+            for alarm in self.turned(tally, longest, rivals, guided):
+                found.append(alarm.text())
+                if folder is not None:
+                    keep(alarm, folder, len(found))
             self.tally.merge(tally.tables)
             self.alarms = found
             self.turn += 1
@@ -87,6 +91,13 @@ class Run:
                 f"turn {self.turn}: {self.judged} elements of right kernels, "
                 f"{len(self.alarms) - before} alarms, {self.seconds:.0f} s"
             )
+
+    def turned(self, tally: Tally, longest: int, rivals: bool, guided: int) -> Iterator[Alarm]:
+        """The alarms of a turn: of all places, and of so many steps of guided search."""
+        for place in places(self.families, self.turn, longest):
+            yield from judge(place, tally, rivals)
+        for family in self.families if guided else ():
+            yield from summit(family, self.turn, guided, tally)
 
     def marked(self) -> None:
         """Every fault, and every right kernel, under a test with er.op; replaces earlier counts."""

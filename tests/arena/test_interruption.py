@@ -20,7 +20,18 @@ ROOT = Path(__file__).parents[2]
 
 def test_a_run_that_is_terminated_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "arena.json"
-    command = ["-m", "tests.arena", "--ops", *OPS, "--longest", "8", "--hours", "1"]
+    command = [
+        "-m",
+        "tests.arena",
+        "--ops",
+        *OPS,
+        "--longest",
+        "8",
+        "--hours",
+        "1",
+        "--guided",
+        "0",
+    ]
     process = subprocess.Popen(
         [sys.executable, *command, "--json", str(path)],
         cwd=ROOT,

@@ -17,9 +17,19 @@ def test_the_page_and_the_pictures_are_those_of_the_kept_counts() -> None:
 def test_no_mark_is_left_and_the_pictures_are_documents() -> None:
     for path, text in generated().items():
         if path == PAGE:
-            assert not re.search("<!-- |nan", text)
+            assert not re.search(r"<!-- |\bnan\b", text)
         else:
             assert ElementTree.fromstring(text).tag.endswith("svg")
+
+
+def test_the_tests_of_surroundings_are_there() -> None:
+    """A file, or a function of one, in each row of the table."""
+    rows = re.findall(r"^\| .* \| (.*tests/.*) \|$", PAGE.read_text(), re.M)
+    assert len(rows) >= 17
+    for name in re.findall(r"`([^`]+)`", " ".join(rows)):
+        path, _, function = name.partition("::")
+        text = (PAGE.parents[1] / path).read_text()
+        assert f"def {function}(" in text if function else "def test_" in text, name
 
 
 def test_the_kept_run_has_no_false_verdict_and_misses_nothing_beyond() -> None:

@@ -7,6 +7,11 @@ import numpy as np
 import pytest
 
 import exactref as er
+from exactref_core.arithmetic.bounds import FloatBounds
+from exactref_core.arithmetic.certified import CertifiedReading
+from exactref_core.arithmetic.certified_bounds import CertifiedBounds
+from exactref_core.arithmetic.fast import FastReading
+from exactref_core.registry import get_standard
 
 F32 = np.float32
 
@@ -45,3 +50,24 @@ def test_keys_left_out_stay_at_zero() -> None:
     assert (low[:, 2] == 0).all()
     assert (high[:, 2] == 0).all()
     assert (high[:, :2] >= 1).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_of_more_than_53_bits(seed: int) -> None:
+    """Their largest is not the float64 number that rows are shifted by: the arrays' bounds hold the
+    certified one, or leave the row to it."""
+    rng = np.random.default_rng(seed)
+    far = (rng.standard_normal((2, 6)) * 2.0 ** rng.integers(52, 66)).astype(F32)
+    near = rng.standard_normal((2, 6)).astype(F32)
+    result = er.softmax(er.add(far, near), axis=1)
+    node = result.outputs["output"].parts[0].source  # type: ignore[attr-defined]
+    standard = get_standard("normal")
+    certified = CertifiedBounds(CertifiedReading(192), standard, True)
+    with np.errstate(all="ignore"):
+        found = FloatBounds(FastReading(True), standard, True, precise=True).whole(node)
+    for i in range(node.size):
+        if found.unsure is not None and found.unsure.reshape(-1)[i]:
+            continue
+        low, high = certified.algebra.bounds(certified.bound(node, i).error)
+        assert found.error.low.reshape(-1)[i] <= high * (1 + 2.0**-38), i
+        assert found.error.high.reshape(-1)[i] >= low * (1 - 2.0**-38), i

@@ -6,6 +6,7 @@ from docs.examples import (
     findings_gradients,
     findings_narrow,
     findings_numpy,
+    findings_rows,
     findings_torch,
     findings_worse,
 )
@@ -18,6 +19,7 @@ MODULES = (
     findings_torch,
     findings_gradients,
     findings_narrow,
+    findings_rows,
     findings_worse,
 )
 HEADS = ("kernel", "smallest input", "returns", "rounded", "why", "name")

@@ -1,0 +1,71 @@
+"""Gradients of powers: zeros and negative bases, exponents less 1, flushed bases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import exactref as er
+
+F32 = np.float32
+
+
+@pytest.mark.parametrize("form", ["float64", "float32"])
+def test_gradients_are_torchs_at_zeros_and_negative_bases(form: str) -> None:
+    torch = pytest.importorskip("torch")
+    values = [0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.0, 3.0, -3.0, 7.25, -0.25, 17.0]
+    x, y = (
+        torch.tensor(z.ravel(), dtype=getattr(torch, form), requires_grad=True)
+        for z in (np.meshgrid(values, values))
+    )
+    torch.pow(x, y).backward(torch.full_like(x, 1.5).detach())
+    found = er.backward.pow(torch.full_like(x, 1.5).detach(), x.detach(), y.detach())
+    for name, tensor in (("grad_x1", x), ("grad_x2", y)):
+        inside = np.asarray(found[name].covers(tensor.grad))
+        bad = [(float(x[i]), float(y[i]), float(tensor.grad[i])) for i in np.flatnonzero(~inside)]
+        assert inside.all(), (name, bad[:5])
+        nan = np.isnan(np.asarray(found[name].rounded.values()))
+        assert np.array_equal(nan, np.isnan(tensor.grad.numpy()))
+
+
+def test_gradients_of_flushed_bases_have_bounds() -> None:
+    x, y, g = F32([1e-40, -1e-40, 2.0]), F32([2.0, 3.0, 1e-40]), F32([1.0, 1.0, 1.0])
+    result = er.backward.pow(g, x, y)["grad_x1"]
+    assert np.isfinite(np.asarray(result.tolerance(flush_to_zero=True))).all()
+    zeros = F32([0.0, 0.0, 0.0])
+    assert np.asarray(result.covers(zeros, flush_to_zero=True)).all()
+
+
+def test_exponents_less_one_of_negative_bases_may_change_their_parity() -> None:
+    """Beyond 2^24 a float32 exponent less 1 rounds to an even integer: the sign is not fixed."""
+    x2 = F32([2.0**24, 2.0**24 + 2, -(2.0**24) + 1, -(2.0**24), 2.0**25, -(2.0**30)])
+    x1 = F32([-1, -1, -1, -1, -1, -(1 - 2.0**-24)])
+    loose = np.asarray([False, True, False, True, True, True])
+    result = er.backward.pow(np.ones(6, F32), x1, x2)["grad_x1"]
+    less = np.asarray([int(y) - 1 for y in x2])
+    exact = np.asarray([-1.0 if n % 2 else 1.0 for n in less.tolist()]) * x2
+    exact = exact * np.exp(less * np.log(-x1.astype(float)))
+    assert np.allclose(result.rounded.values(), exact, rtol=1e-6)
+    with np.errstate(all="ignore"):
+        stored_less = x2 - F32(1)
+        kernel = x2 * np.power(x1, stored_less)
+    assert (np.sign(kernel) != np.sign(exact)).tolist() == loose.tolist()
+    assert np.asarray(result.covers(kernel)).all()
+    assert np.asarray(result.covers(-kernel)).tolist() == loose.tolist()
+    positive = er.backward.pow(np.ones(6, F32), -x1, x2)["grad_x1"]
+    assert not np.asarray(positive.covers(-np.asarray(positive.rounded))).any()
+
+
+def test_tiny_exponents_less_one_of_negative_bases_are_stored_as_minus_one() -> None:
+    """The power is NaN, and what a kernel computes is that of the exponent -1: both are correct."""
+    x1 = F32([-2, -2, -2, -1e-30, -3e38, -2, 2])
+    x2 = F32([1e-20, -1e-20, 2.0**-25, -1e-15, 2.0**-100, 2.0**-23, 1e-20])
+    result = er.backward.pow(np.full(7, 4, F32), x1, x2)["grad_x1"]
+    with np.errstate(all="ignore"):
+        kernel = F32(4) * (x2 * np.power(x1, x2 - F32(1)))
+    assert np.isnan(kernel).tolist() == [False] * 5 + [True, False]
+    nan = [True] * 6 + [False]
+    assert np.isnan(result.rounded.values()).tolist() == nan
+    assert np.asarray(result.covers(kernel)).all()
+    assert np.asarray(result.covers(np.full(7, np.nan, F32))).tolist() == nan
+    assert not np.asarray(result.covers(3 * kernel))[[0, 1, 2, 3, 6]].any()

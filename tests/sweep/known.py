@@ -1,0 +1,81 @@
+"""What the sweep is known to find: the findings of docs/findings.md by operation and format."""
+
+from __future__ import annotations
+
+from exactref_core.op import Op
+
+# Gradients of 16-bit formats, of which torch computes most step by step and stores every step.
+STEPWISE = "torch_autograd_bfloat16"
+NARROW = ("bfloat16", "float16")
+PRODUCTS = ("matmul", "linear", "addmm", "einsum", "tensordot")
+
+Known = dict[tuple[str, str], str]
+
+
+def everywhere(name: str, *ops: str, forms: tuple[str, ...] = NARROW) -> Known:
+    """A finding of some operations in some formats."""
+    return {(op, form): name for op in ops for form in forms}
+
+
+def by_format(name: str, op: str, *forms: str) -> Known:
+    """The findings of an operation that are named after their format."""
+    return {(op, form): f"{name}_{form}" for form in forms}
+
+
+BOTH = ("float32", "float64")
+WIDE = (*BOTH, "bfloat16")
+TORCH: Known = {
+    **by_format("torch_sqrt", "sqrt", "float32", "float64"),
+    **everywhere("torch_sinh", "sinh", "cosh", forms=WIDE),
+    **everywhere("torch_gelu_bfloat16_overflows", "gelu", forms=("float32", "bfloat16")),
+    **by_format("torch_gelu", "gelu", "float16"),
+    **everywhere("torch_layer_norm_overflows", "layer_norm", forms=WIDE),
+    **everywhere("torch_group_norm_overflows", "group_norm", forms=WIDE),
+    **everywhere("torch_batch_norm_bfloat16", "batch_norm"),
+    **everywhere("torch_bfloat16_matmul_leaks", *PRODUCTS, forms=("bfloat16",)),
+    **by_format("torch_vecdot", "vecdot", *NARROW),
+    **by_format("torch_prod", "prod", *NARROW),
+    **by_format("torch_rsqrt", "rsqrt", *NARROW),
+    **by_format("torch_logsumexp", "logsumexp", *NARROW),
+    **by_format("torch_log_softmax", "log_softmax", *NARROW),
+    **by_format("torch_log_softmax", "cross_entropy", *NARROW),
+    **everywhere("torch_erf_float16", "erf"),
+    **everywhere("torch_digamma", "digamma", forms=("float64",)),
+    **everywhere("torch_cast_to_float16", "astype", forms=("float64",)),
+    **everywhere("torch_matrix_exp_bfloat16", "matrix_exp"),
+    ("matrix_exp", "float32"): "torch_matrix_exp_decay",
+    ("matrix_exp", "float64"): "torch_matrix_exp_small",
+    **by_format("torch_flash_attention", "scaled_dot_product_attention", *NARROW),
+    **everywhere("torch_flash_attention_loses_nan", "scaled_dot_product_attention", forms=BOTH),
+    **by_format("torch_softmax_of_columns", "softmax", *NARROW),
+    **by_format("torch_nll_loss", "nll_loss", *NARROW),
+    **everywhere("torch_autograd_digamma", "backward.digamma", forms=BOTH),
+    **everywhere("torch_autograd_divide", "backward.divide", forms=BOTH),
+    **everywhere("torch_autograd_layer_norm", "backward.layer_norm", forms=BOTH),
+    **everywhere("torch_autograd_layer_norm", "backward.group_norm", forms=BOTH),
+    **everywhere("torch_autograd_rms_norm", "backward.rms_norm", forms=BOTH),
+    **everywhere("torch_autograd_prod", "backward.prod", forms=BOTH),
+    **everywhere("torch_autograd_cumulative_prod", "backward.cumulative_prod", forms=BOTH),
+    **everywhere("torch_autograd_amax", "backward.max", "backward.min", forms=BOTH),
+    **everywhere("torch_matrix_exp_gradient", "backward.matrix_exp", forms=BOTH),
+    **everywhere("torch_autograd_hardsigmoid", "backward.hardsigmoid", forms=("float64",)),
+}
+NUMPY: Known = {
+    ("sum", "bfloat16"): "numpy_sum_of_bfloat16",
+    ("sum", "float16"): "numpy_sum_of_columns",
+    ("mean", "bfloat16"): "numpy_mean_of_bfloat16",
+    ("mean", "float16"): "numpy_sum_of_columns",
+    **everywhere("numpy_einsum_of_float16", "einsum", "vecdot"),
+    **everywhere("numpy_cumulative_sum_of_float16", "cumulative_sum", "cumulative_prod", "prod"),
+    **everywhere("numpy_deviation_of_float16", "std", "var"),
+    **everywhere("numpy_norm_of_float16", "vector_norm"),
+    ("astype", "float64"): "numpy_cast_to_bfloat16",
+}
+KNOWN: dict[str, Known] = {"torch": TORCH, "numpy": NUMPY}
+
+
+def known(library: str, op: Op, form: str) -> str | None:
+    """The name of the finding, if there is one."""
+    if library == "torch" and op.forward is not None and form in NARROW:
+        return STEPWISE
+    return KNOWN[library].get((op.name, form))
