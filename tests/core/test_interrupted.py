@@ -61,14 +61,18 @@ def bits(result: er.Result) -> str:
 def test_a_result_that_was_interrupted_is_right_when_asked_again(name: str) -> None:
     expected, whole = bits(result_of(name)), Interruption(0)
     whole.during(lambda: bits(result_of(name)))
-    rng = random.Random(name)
+    rng, stopped = random.Random(name), 0
     for number in (rng.randrange(1, whole.seen) for _ in range(TIMES)):
         result = result_of(name)
-        with pytest.raises(KeyboardInterrupt):
+        try:
             Interruption(number).during(lambda: bits(result))  # noqa: B023  # runs here
+        except KeyboardInterrupt:
+            stopped += 1
         assert bits(result) == expected, number
         assert bits(result_of(name)) == expected, number
         assert is_default()
+    # What is remembered since, or collected as garbage, may leave a run with fewer lines.
+    assert stopped
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ def test_rounded_means_are_those_of_the_certified_reading(causal: bool) -> None:
     result = er.scaled_dot_product_attention(q, k, v, is_causal=causal)
     rounded = result["output"].rounded.values()
     (part,) = result.outputs["output"].parts  # type: ignore[attr-defined]
-    for flat in rng.integers(0, rounded.size, 12).tolist():
+    for flat in rng.integers(0, rounded.size, 6).tolist():
         assert rounded.reshape(-1)[flat] == part.round_one(flat)
 
 
@@ -132,7 +132,7 @@ def test_rounded_weights_are_those_of_the_certified_reading() -> None:
     result = er.softmax(given, axis=-1)
     rounded = result.rounded.values()
     (part,) = result.outputs["output"].parts  # type: ignore[attr-defined]
-    for flat in np.random.default_rng(0).integers(0, x.size, 60).tolist():
+    for flat in np.random.default_rng(0).integers(0, x.size, 20).tolist():
         assert rounded.reshape(-1)[flat] == part.round_one(flat)
 
 

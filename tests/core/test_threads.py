@@ -113,5 +113,6 @@ print(json.dumps(theirs == [before, bits()]), json.dumps(large() == before))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.skipif(not THOROUGH, reason="large products in three processes")
 def test_a_process_that_forks() -> None:
     assert printed("-c", FORK).split() == ["true", "true"]

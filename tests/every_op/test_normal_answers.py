@@ -55,7 +55,7 @@ def real_results(a: er.Array, b: er.Array) -> list[Any]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_covered_and_nested(name: str) -> None:
     rng = np.random.default_rng([50, FORMATS.index(name)])
-    for kind in some(rng, KINDS, 3):
+    for kind in some(rng, KINDS, 2):
         for n in some(rng, (1, 3, 33, 65), 2):
             if is_slow(kind) and n > 33:
                 continue

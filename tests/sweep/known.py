@@ -59,6 +59,8 @@ TORCH: Known = {
     **everywhere("torch_autograd_amax", "backward.max", "backward.min", forms=BOTH),
     **everywhere("torch_matrix_exp_gradient", "backward.matrix_exp", forms=BOTH),
     **everywhere("torch_autograd_hardsigmoid", "backward.hardsigmoid", forms=("float64",)),
+    **everywhere("torch_autograd_relu6", "backward.relu6", forms=BOTH),
+    **everywhere("torch_autograd_hardswish", "backward.hardswish", forms=BOTH),
 }
 NUMPY: Known = {
     ("sum", "bfloat16"): "numpy_sum_of_bfloat16",
