@@ -46,12 +46,12 @@ print(json.dumps([threads_are_default(), large()]))
 """
 
 
-@pytest.mark.skipif(
-    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="x86-64's own environment"
-)
 CONTROLS = {"flushing": 0x8040, "upward": 0x4000}
 
 
+@pytest.mark.skipif(
+    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="x86-64's own environment"
+)
 @pytest.mark.parametrize("name", CONTROLS if THOROUGH else ["flushing"])
 def test_threads_made_in_another_environment(name: str) -> None:
     control = CONTROLS[name]
