@@ -7,6 +7,8 @@ import re
 from xml.etree import ElementTree
 
 from tests.arena.page import PAGE, RESULTS, counted, generated
+from tests.arena.registry import FAMILIES
+from tests.arena.running import Run
 
 
 def test_the_page_and_the_pictures_are_those_of_the_kept_counts() -> None:
@@ -20,6 +22,12 @@ def test_no_mark_is_left_and_the_pictures_are_documents() -> None:
             assert not re.search(r"<!-- |\bnan\b", text)
         else:
             assert ElementTree.fromstring(text).tag.endswith("svg")
+
+
+def test_a_run_goes_on_from_the_kept_counts() -> None:
+    kept = Run(FAMILIES, RESULTS)
+    assert kept.turn == 1
+    assert kept.judged == counted(json.loads(RESULTS.read_text()), "right", "elements")
 
 
 def test_the_tests_of_surroundings_are_there() -> None:
