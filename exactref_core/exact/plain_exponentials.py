@@ -70,7 +70,7 @@ def log(x: Floats, spread: Floats | None) -> Found:
     """Return log x; that of 1 is exact."""
     y = np.log(x)
     z = x * exp_high(-y) - 1.0
-    value = y + z
+    value = np.where(x == 1, 0.0, y + z)
     radius = 2 * z * z
     radius += 2.0**-49
     radius += np.abs(value) * 2.0**-52

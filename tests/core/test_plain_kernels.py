@@ -111,6 +111,17 @@ def test_a_library_that_errs_changes_nothing(name: str, monkeypatch: pytest.Monk
     assert getattr(er, name)(x).rounded.tolist() == want
 
 
+@pytest.mark.parametrize("name", ["log", "log2", "log10"])
+def test_the_logarithm_of_1_is_exact_whatever_the_library_says(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true = np.log
+    monkeypatch.setattr(np, "log", lambda x: true(x) + 1e-17)
+    value, radius = plain(FUNCTIONS[name], np.asarray([1.0, 2.0]), None) or ((), ())
+    assert (value[0], radius[0]) == (0.0, 0.0)
+    assert radius[1] > 0
+
+
 @pytest.mark.parametrize("rounding", ["nearest_even", "up"])
 @pytest.mark.parametrize("name", ["sin", "atan", "expm1", "acosh", "log10"])
 def test_rounded_is_what_mpfr_rounds(name: str, rounding: str) -> None:
