@@ -1,8 +1,7 @@
 """Hyperbolic functions, their inverses, expm1 and log1p in plain float64, with proven radii.
 
 Arguments are numbers x of which the true ones lie within a spread d; u = 2**-53; e = e^|x| is
-within 2**-51 (`exp_high`). Claimed of the results: 2**-48, and 2**-45 of the inverses
-and of |z|.
+within 2**-51 (`exp_high`). Claimed of the results: 2**-48, and 2**-45 of the inverses and of |z|.
 
 - sinh: from |x| = 1/2 on (e - 1/e) / 2, where (e + 2/e) / (e - 1/e) < 2.7; below it the series
   x + x P(x^2), P < 1/20, without x^17 / 17! < 2**-64 |x|, whose roundings are below 2u |x|.
@@ -14,8 +13,8 @@ The inverses correct y from any library by z, a function g of f(x) - y with |g(t
 for log1p) near 0, below |x| = 1/2, 1/4 for atanh:
 - log1p: z = x + (1 + x) expm1(-y), within 2**-46 (|x| + |z|), as (1 + x) expm1(-y) is z - x;
 - asinh: z = x cosh y - sqrt(1 + x^2) sinh y, within 2**-46 (|x| + |z|), as |sinh y| <= |x| + 2 |z|;
-- atanh: z = (x cosh y - sinh y) / (cosh y - x sinh y), within 2**-46 (|x| + |z|); the denominator is
-  at least (1 - x^2) cosh y there.
+- atanh: z = (x cosh y - sinh y) / (cosh y - x sinh y), within 2**-46 (|x| + |z|); the denominator
+  is at least (1 - x^2) cosh y there.
 Beyond, and for acosh, they are logarithms: of 1 + x (exact or within u), of |x| + sqrt(x^2 + 1) and
 x + sqrt((x - 1)(x + 1)) within 4u, of (1 + |x|) / (1 - |x|) within 3u. `log` errs by 2**-49 and its
 argument's spread, and results are above 0.4; acosh is smaller near 1, where this is what it is.
