@@ -103,7 +103,7 @@ def columns(table: Table) -> tuple[Floats, Floats, Floats]:
     """
     with gmpy2.context(precision=PRECISION):
         half = upper_half("tanh" if table.name == "tanh" else "erf", table.reach)
-        values, rows = ([part[i] for part in half] for i in (0, 1))
+        values, rows = [value for value, _ in half], [row for _, row in half]
         if not table.odd:
             values = [1 + y for y in values[:0:-1]] + [1 - y for y in values]
             signs = [1, -1] * (DEGREE // 2)
