@@ -155,7 +155,7 @@ def test_complex_factors_are_conjugated() -> None:
 
 @pytest.mark.parametrize("shape", [(2, 2), (2,)])
 def test_without_beta_the_addend_has_no_gradient(shape: tuple[int, ...]) -> None:
-    """Zero, or zero times the gradient of the output: NaN where that, or a sum of it, is no number."""
+    """Zero, or zero times the gradient of the output, NaN of an infinity, or of a sum with one."""
     grad = np.array([[np.inf, 1], [1, 1]], F32)
     zeros, mats = np.zeros(shape, F32), (np.ones((2, 1), F32), np.ones((1, 2), F32))
     with np.errstate(invalid="ignore"):
