@@ -7,8 +7,10 @@ import numpy as np
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.elementary import Function
 from exactref_core.exact.plain_circular import CIRCULAR
+from exactref_core.exact.plain_erfinv import erfinv
 from exactref_core.exact.plain_exponentials import EXPONENTIALS, Found
 from exactref_core.exact.plain_hyperbolic import HYPERBOLIC
+from exactref_core.exact.plain_reflected import GAMMAS
 from exactref_core.exact.plain_tables import erfcx, tabled
 from exactref_core.exact.taylor_tables import TABLES
 
@@ -18,7 +20,9 @@ KERNELS = {
     **EXPONENTIALS,
     **CIRCULAR,
     **HYPERBOLIC,
+    **GAMMAS,
     "erfcx": erfcx,
+    "erfinv": erfinv,
     **dict.fromkeys(TABLES, None),
 }
 
