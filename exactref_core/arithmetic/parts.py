@@ -6,6 +6,7 @@ the last; an element that the highest precision leaves open is an error, never a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any, TypeVar
@@ -167,7 +168,8 @@ class Part:
         def ask(reading: CertifiedReading) -> float:
             return rounded_exact(reading, self.source, flat, self.store)
 
-        return self.raise_precision(flat, ask)
+        found = self.raise_precision(flat, ask)
+        return found if found == found else math.nan
 
     # -- the range -----------------------------------------------------------------------------
 
