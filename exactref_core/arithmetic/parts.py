@@ -32,6 +32,7 @@ from exactref_core.arithmetic.range_ends import (
 from exactref_core.arithmetic.ranges import Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
+from exactref_core.arithmetic.row_products import is_sliced
 from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
@@ -65,7 +66,8 @@ class Part:
         self.label = label
         precise = FastReading(True)
         self.levels: tuple[FastReading, ...]
-        self.levels = (precise,) if is_small(self.source) else (self.filter(), precise)
+        alone = is_small(self.source) or is_sliced(self.source, self.store.format)
+        self.levels = (precise,) if alone else (self.filter(), precise)
         self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
