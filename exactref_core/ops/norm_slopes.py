@@ -1,7 +1,7 @@
 """What gradients of normalizations share: x - mean, the mean, 1 / sqrt(variance + eps).
 
-With eps outside the root s of the variance, h = c / (s + eps), c = x - m, the slope has c / s in one
-place where it has h otherwise. Where s is 0 so is that: c / (|c| + eps) has a slope there too.
+With eps outside the root s of the variance, h = c / (s + eps), c = x - m, the slope has c / s in
+one place where it has h otherwise. Where s is 0 so is that: c / (|c| + eps) has a slope there too.
 """
 
 from __future__ import annotations
