@@ -16,7 +16,7 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
-from exactref_core.arithmetic.boxes import local_parts
+from exactref_core.arithmetic.boxes import every, local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
@@ -36,6 +36,7 @@ from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
 from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
+from exactref_core.exact.elementary_quick import is_quick
 from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.formats.format import Format
@@ -43,7 +44,7 @@ from exactref_core.formats.rounding import Overflow
 
 __all__ = ["Part"]
 
-SMALL = 1 << 11
+SMALL, FEW = 1 << 11, 1 << 5
 # Cells of a graph whose float64 arrays stay in the cache together.
 CACHED = 1 << 16
 # Bits of the formats that plain float64 decides nearly always.
@@ -292,4 +293,12 @@ class Part:
 def is_small(node: Node) -> bool:
     """Return whether a node has so few terms that the precise level costs no more."""
     n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= SMALL
+    return node.size * n <= (FEW if is_slow(node) else SMALL)
+
+
+def is_slow(node: Node) -> bool:
+    """Return whether the precise level evaluates functions number by number, by MPFR."""
+    return any(
+        one.verb == "pair" or (one.verb == "function" and not is_quick(one.attrs.name))
+        for one in every(node)
+    )
