@@ -20,7 +20,6 @@ from exactref_core.arithmetic.boxes import every, local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
-from exactref_core.arithmetic.families import family
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
 from exactref_core.arithmetic.range_ends import (
@@ -33,6 +32,7 @@ from exactref_core.arithmetic.range_ends import (
 from exactref_core.arithmetic.ranges import Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
+from exactref_core.arithmetic.softmax_rounded import rounded_rows
 from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
@@ -151,11 +151,8 @@ class Part:
         Elements with terms of their own are evaluated in parts that stay in the cache.
         """
         whole = reading.precise or reading.knows(self.source)
-        if self.source.verb == "weights" and reading.narrow and not whole:
-            rows: tuple[Any, Any] | None
-            rows = family("weights").fast.rounded_rows(reading, self.source, self.store)
-            if rows is not None:
-                return rows
+        if not whole and (rows := rounded_rows(reading, self.source, self.store)) is not None:
+            return rows
         parts = [] if whole else local_parts(self.source, CACHED)
         if not parts:
             return round_in_blocks(flatten(reading.whole(self.source)), self.store)

@@ -13,7 +13,6 @@ from exactref_core.arithmetic.approx import Approx, Bools
 from exactref_core.arithmetic.gathered import blocks
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.softmax_coarse import coarse_means, coarse_weights
-from exactref_core.arithmetic.softmax_rounded import rounded_rows
 from exactref_core.arithmetic.softmax_verbs import RowRule
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.exponentials import exp_pair, log_pair
@@ -23,7 +22,7 @@ from exactref_core.exact.products import filtered_matmul, magnitude_matmul
 if TYPE_CHECKING:
     from exactref_core.arithmetic.fast import FastReading
 
-__all__ = ["Rows", "attended", "exact", "rounded_rows", "rows_of"]
+__all__ = ["Rows", "attended", "exact", "rows_of"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,17 +31,16 @@ ROUNDINGS = 8
 def rounded_rows(reading: FastReading, node: Node, store: Store) -> tuple[Any, Bools] | None:
     """Return the rounded weights of rows of an input, flat, and where they are not decided.
 
-    They are numbers of the output's own dtype. None where rows are masked, are no input's, or are
+    They are numbers of the output's own dtype. None where they are none, are masked, are no input's, or are
     rounded otherwise than a cast does. Rows with a NaN or +inf, and those of -inf alone, are taken
     block by block as any others would be.
     """
     from exactref_core.arithmetic.fast import stored_rows
 
-    kind = cast_to(store.format, store.rounding)
-    data = stored_rows(node.operands[0])
-    if node.verb != "weights" or node.attrs.keep is not None or kind is None or data is None:
+    if node.verb != "weights" or node.attrs.keep is not None or not reading.narrow:
         return None
-    if not data.size or not data.flags.c_contiguous:
+    kind, data = cast_to(store.format, store.rounding), stored_rows(node.operands[0])
+    if kind is None or data is None or not data.size or not data.flags.c_contiguous:
         return None
     n = data.shape[-1]
     rows = data.reshape(-1, n)
