@@ -166,11 +166,9 @@ class Part:
 
     def round_one(self, flat: int) -> float:
         """Return one element's certified rounding."""
-
-        def ask(reading: CertifiedReading) -> float:
-            return rounded_exact(reading, self.source, flat, self.store)
-
-        return self.raise_precision(flat, ask)
+        return self.raise_precision(
+            flat, lambda reading: rounded_exact(reading, self.source, flat, self.store)
+        )
 
     # -- the range -----------------------------------------------------------------------------
 

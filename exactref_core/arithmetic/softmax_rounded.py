@@ -31,9 +31,9 @@ ROUNDINGS = 8
 def rounded_rows(reading: FastReading, node: Node, store: Store) -> tuple[Any, Bools] | None:
     """Return the rounded weights of rows of an input, flat, and where they are not decided.
 
-    They are numbers of the output's own dtype. None where they are none, are masked, are no input's, or are
-    rounded otherwise than a cast does. Rows with a NaN or +inf, and those of -inf alone, are taken
-    block by block as any others would be.
+    They are numbers of the output's own dtype. None where the node is another one, rows are masked
+    or no input's, or no cast rounds as the store does. Rows with a NaN or +inf, and those of -inf
+    alone, are taken block by block as any others would be.
     """
     from exactref_core.arithmetic.fast import stored_rows
 
