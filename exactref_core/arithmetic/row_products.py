@@ -10,12 +10,11 @@ from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.fast_steps import finish
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.exact.split_products import split_matmul
-from exactref_core.formats.format import FLOAT64_PRECISION, Format
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.fast import FastReading
 
-__all__ = ["is_input", "is_sliced", "row_products"]
+__all__ = ["MANY", "is_input", "row_products"]
 
 # Multiply-adds from which whole rows are worth a product of their own.
 MANY = 1 << 15
@@ -43,16 +42,6 @@ def row_products(reading: FastReading, node: Node, flat: Indices) -> Approx | No
         found[:, here] = split_matmul(left[index][row[here]], right[index])
     high, low, radius = (part.reshape(-1) for part in found)
     return finish(high + 0.0, low, radius, None)
-
-
-def is_sliced(node: Node, form: Format) -> bool:
-    """Return whether a format is as fine as float64 and slices are worth it for whole products.
-
-    One float64 product with a radius then decides no element: it rounds as the format does.
-    """
-    if node.verb != "dot" or form.precision < FLOAT64_PRECISION:
-        return False
-    return node.size * node.operands[0].shape[-1] >= MANY and all(map(is_input, node.operands))
 
 
 def is_input(node: Node) -> bool:
