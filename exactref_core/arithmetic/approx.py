@@ -63,8 +63,8 @@ class Approx:
         with np.errstate(invalid="ignore", over="ignore"):
             below, above = (two_sum(self.high, low) for low in self.low_ends())
         # TwoSum of -0.0 and +0 is +0, but an exact zero keeps its sign.
-        exact = True if self.radius is None else self.radius == 0
-        zero = (self.high == 0) & np.signbit(self.high) & exact
+        sure = True if self.radius is None else self.radius == 0
+        zero = (self.high == 0) & np.signbit(self.high) & sure
         if np.any(zero):
             below = np.where(zero, self.high, below[0]), below[1]
             above = np.where(zero, self.high, above[0]), above[1]
