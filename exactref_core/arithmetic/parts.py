@@ -32,6 +32,7 @@ from exactref_core.arithmetic.range_ends import (
 from exactref_core.arithmetic.ranges import Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
+from exactref_core.arithmetic.softmax_rounded import rounded_rows
 from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
@@ -150,6 +151,8 @@ class Part:
         Elements with terms of their own are evaluated in parts that stay in the cache.
         """
         whole = reading.precise or reading.knows(self.source)
+        if not whole and (rows := rounded_rows(reading, self.source, self.store)) is not None:
+            return rows
         parts = [] if whole else local_parts(self.source, CACHED)
         if not parts:
             return round_in_blocks(flatten(reading.whole(self.source)), self.store)
@@ -163,11 +166,9 @@ class Part:
 
     def round_one(self, flat: int) -> float:
         """Return one element's certified rounding."""
-
-        def ask(reading: CertifiedReading) -> float:
-            return rounded_exact(reading, self.source, flat, self.store)
-
-        return self.raise_precision(flat, ask)
+        return self.raise_precision(
+            flat, lambda reading: rounded_exact(reading, self.source, flat, self.store)
+        )
 
     # -- the range -----------------------------------------------------------------------------
 

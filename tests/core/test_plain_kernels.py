@@ -160,6 +160,66 @@ def test_the_logarithm_of_1_is_exact_whatever_the_library_says(
     assert radius[1] > 0
 
 
+# What of a library's function: off by far more than the value, by turns, and from the other side.
+WRONG = {
+    "by 1e-9": lambda y: y + 1e-9,
+    "by 1e-12": lambda y: y - 1e-12,
+    "by a turn": lambda y: y + 2 * np.pi,
+    "by half a turn": lambda y: y - np.pi,
+    "from the other side": lambda y: np.pi - y,
+    "without its sign": np.abs,
+    "infinite": lambda y: y / 0.0,
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("name", ["log", "log1p", "cbrt", "asin", "acos", "atan", "asinh", "atanh"])
+def test_no_radius_stands_on_a_library(
+    name: str, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = name.replace("a", "arc", 1) if name.startswith("a") else name
+    true, function = getattr(np, other), FUNCTIONS[name]
+    monkeypatch.setattr(np, other, lambda x: WRONG[wrong](true(x)))
+    x = np.concatenate([10.0 ** np.arange(-300.0, 0, 20), [0.3, 0.6, 0.8, 1 - 2.0**-53, 1.0]])
+    x = x if name == "log" else np.concatenate([x, -x])
+    for spread in (None, np.zeros(x.size)):
+        for a, h, r in zip(x.tolist(), *(plain(function, x, spread) or ()), strict=True):
+            if r < np.inf:
+                gap = ORACLE.sub(value(function, gmpy2.mpfr(a)), gmpy2.mpfr(float(h)))
+                assert abs(gap) <= gmpy2.mpfr(float(r)), (a, h, r)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_radius_is_nan(name: str) -> None:
+    """NaN would pass for a decision: ends that are NaN both round to the same."""
+    x = np.concatenate([EDGES, [2.0, 6.5, 27.0, 1e10, 1e154, 1e200, np.finfo(np.float64).max]])
+    x = np.concatenate([x, np.nextafter(x, 0.0), -x])
+    x = x[x >= 0] if name == "erfcx" else x
+    for size in (None, 0.0, 5e-324, 1e-300, 1e-12, 0.5, 2.0, 1e300, np.inf):
+        found = plain(FUNCTIONS[name], x, None if size is None else np.full(x.size, size))
+        assert found is not None
+        assert np.isfinite(found[0]).all()
+        assert (found[1] >= 0).all()
+
+
+@pytest.mark.parametrize(("name", "at"), [("acosh", 1), ("acos", 1), ("acos", -1), ("asin", 1)])
+def test_the_end_of_a_domain_among_inexact_arguments(name: str, at: int) -> None:
+    top, bottom = np.float32([at, 1, 5]), np.float32([1, 3, 4.9])
+    if name != "acosh":
+        top, bottom = np.float32([at, 1, 4.9]), np.float32([1, 3, 5])
+    found = getattr(er, name)(er.divide(np.tile(top, 999), np.tile(bottom, 999)))
+    form = gmpy2.context(precision=24)
+    wanted = float(getattr(form, name)(gmpy2.mpfr(at)))
+    assert set(found.rounded.values()[::3].tolist()) == {wanted}
+
+
+def test_erfc_of_numbers_whose_squares_overflow() -> None:
+    x = np.full(3000, 1e38, np.float32)
+    huge = er.multiply(er.multiply(er.multiply(x, x), x), er.multiply(x, x))
+    found = er.erfc(huge).rounded.values()
+    assert not found.any()
+
+
 @pytest.mark.parametrize("rounding", ["nearest_even", "up"])
 @pytest.mark.parametrize("name", ["sin", "atan", "expm1", "acosh", "log10"])
 def test_rounded_is_what_mpfr_rounds(name: str, rounding: str) -> None:
