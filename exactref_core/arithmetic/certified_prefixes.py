@@ -49,7 +49,13 @@ def over_one_denominator(algebra: Any, numbers: list[Any]) -> tuple[Any, list[An
         return found
     if algebra.precision >= LAST:
         return 1, numbers
-    return 1, [opened(*algebra.ends(x), algebra, False, False) if x else x for x in numbers]
+    return 1, [enclosed(algebra, x) if x else x for x in numbers]
+
+
+def enclosed(algebra: Any, number: Any) -> Interval:
+    """Return an enclosure of a rational."""
+    low, high = algebra.ends(number)
+    return opened(low, high, algebra, False, False)
 
 
 def norm(algebra: Any, sizes: list[Any]) -> Any:
