@@ -7,6 +7,7 @@ the last; an element that the highest precision leaves open is an error, never a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -64,8 +65,9 @@ class Part:
         self.store: Store = node.attrs
         self.label = label
         precise = FastReading(True)
+        self.small = is_small(self.source)
         self.levels: tuple[FastReading, ...]
-        self.levels = (precise,) if is_small(self.source) else (self.filter(), precise)
+        self.levels = (precise,) if self.small else (self.filter(), precise)
         self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
@@ -78,10 +80,19 @@ class Part:
         """The compute format (the output's own where nothing is computed)."""
         return self.node.compute or self.store.format
 
+    @property
+    def narrow(self) -> bool:
+        """Whether all that is stored has few enough bits for plain float64 to decide."""
+        return max(self.compute.precision, self.store.format.precision) <= NARROW
+
     def filter(self) -> FastReading:
         """Return a reading of the cheapest level."""
-        form, store = self.compute, self.store.format
-        return FastReading(False, narrow=max(form.precision, store.precision) <= NARROW)
+        return FastReading(False, narrow=self.narrow)
+
+    @cached_property
+    def coarse(self) -> FastReading:
+        """The reading from which a bound is told that most outputs keep: no digits are needed."""
+        return self.filter() if self.small and self.narrow else self.levels[0]
 
     def readings(self) -> Iterator[FastReading]:
         """Yield the fast readings in the order of their cost, as far as each knows more."""
