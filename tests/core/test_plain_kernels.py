@@ -182,7 +182,9 @@ def test_no_radius_stands_on_a_library(
     other = name.replace("a", "arc", 1) if name.startswith("a") else name
     true, function = getattr(np, other), FUNCTIONS[name]
     monkeypatch.setattr(np, other, lambda x: WRONG[wrong](true(x)))
-    x = np.concatenate([10.0 ** np.arange(-300.0, 0, 20), [0.3, 0.6, 0.8, 1 - 2.0**-53, 1.0, 3.0, 30.0]])
+    x = np.concatenate(
+        [10.0 ** np.arange(-300.0, 0, 20), [0.3, 0.6, 0.8, 1 - 2.0**-53, 1.0, 3.0, 30.0]]
+    )
     x = x if name == "log" else np.concatenate([x, -x])
     for spread in (None, np.zeros(x.size)):
         for a, h, r in zip(x.tolist(), *(plain(function, x, spread) or ()), strict=True):
