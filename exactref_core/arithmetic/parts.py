@@ -22,6 +22,7 @@ from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
+from exactref_core.arithmetic.level_choices import needs_filter
 from exactref_core.arithmetic.range_ends import (
     Ends,
     capped,
@@ -32,6 +33,7 @@ from exactref_core.arithmetic.range_ends import (
 from exactref_core.arithmetic.ranges import Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
+from exactref_core.arithmetic.softmax_rounded import rounded_rows
 from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
@@ -42,7 +44,6 @@ from exactref_core.formats.rounding import Overflow
 
 __all__ = ["Part"]
 
-SMALL = 1 << 11
 # Cells of a graph whose float64 arrays stay in the cache together.
 CACHED = 1 << 16
 # Bits of the formats that plain float64 decides nearly always.
@@ -65,7 +66,8 @@ class Part:
         self.label = label
         precise = FastReading(True)
         self.levels: tuple[FastReading, ...]
-        self.levels = (precise,) if is_small(self.source) else (self.filter(), precise)
+        quick = (self.filter(),) if needs_filter(self.source, self.store.format) else ()
+        self.levels = (*quick, precise)
         self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
@@ -149,6 +151,8 @@ class Part:
         Elements with terms of their own are evaluated in parts that stay in the cache.
         """
         whole = reading.precise or reading.knows(self.source)
+        if not whole and (rows := rounded_rows(reading, self.source, self.store)) is not None:
+            return rows
         parts = [] if whole else local_parts(self.source, CACHED)
         if not parts:
             return round_in_blocks(flatten(reading.whole(self.source)), self.store)
@@ -162,11 +166,9 @@ class Part:
 
     def round_one(self, flat: int) -> float:
         """Return one element's certified rounding."""
-
-        def ask(reading: CertifiedReading) -> float:
-            return rounded_exact(reading, self.source, flat, self.store)
-
-        return self.raise_precision(flat, ask)
+        return self.raise_precision(
+            flat, lambda reading: rounded_exact(reading, self.source, flat, self.store)
+        )
 
     # -- the range -----------------------------------------------------------------------------
 
@@ -281,9 +283,3 @@ class Part:
         if flush and not self.store.format.is_integer:
             low, high = widen_by_flush(low, high, self.store.format)
         return one_range(float(low[0]), float(high[0]), found.states, False)
-
-
-def is_small(node: Node) -> bool:
-    """Return whether a node has so few terms that the precise level costs no more."""
-    n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= SMALL
