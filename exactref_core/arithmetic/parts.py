@@ -7,6 +7,7 @@ the last; an element that the highest precision leaves open is an error, never a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
-from exactref_core.arithmetic.level_choices import needs_filter
+from exactref_core.arithmetic.level_choices import is_sliced, is_small
 from exactref_core.arithmetic.range_ends import (
     Ends,
     capped,
@@ -65,9 +66,10 @@ class Part:
         self.store: Store = node.attrs
         self.label = label
         precise = FastReading(True)
+        self.small = is_small(self.source)
         self.levels: tuple[FastReading, ...]
-        quick = (self.filter(),) if needs_filter(self.source, self.store.format) else ()
-        self.levels = (*quick, precise)
+        alone = self.small or is_sliced(self.source, self.store.format)
+        self.levels = (precise,) if alone else (self.filter(), precise)
         self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
@@ -80,10 +82,19 @@ class Part:
         """The compute format (the output's own where nothing is computed)."""
         return self.node.compute or self.store.format
 
+    @property
+    def narrow(self) -> bool:
+        """Whether all that is stored has few enough bits for plain float64 to decide."""
+        return max(self.compute.precision, self.store.format.precision) <= NARROW
+
     def filter(self) -> FastReading:
         """Return a reading of the cheapest level."""
-        form, store = self.compute, self.store.format
-        return FastReading(False, narrow=max(form.precision, store.precision) <= NARROW)
+        return FastReading(False, narrow=self.narrow)
+
+    @cached_property
+    def coarse(self) -> FastReading:
+        """The reading from which a bound is told that most outputs keep: no digits are needed."""
+        return self.filter() if self.small and self.narrow else self.levels[0]
 
     def readings(self) -> Iterator[FastReading]:
         """Yield the fast readings in the order of their cost, as far as each knows more."""
