@@ -37,9 +37,9 @@ ROOM = 8
 class ScalarRow:
     """One row: its scores, the group of each key (None: not kept), and each group's exponential.
 
-    ``firsts``, ``gaps`` and ``powers`` are, for each group, its first key, score - reference and its
-    exponential; ``total`` is the sum over keys. ``bad``: a kept score is NaN or +inf; ``nan``: one is
-    NaN.
+    ``firsts``, ``gaps`` and ``powers`` are, for each group, its first key, score - reference and
+    its exponential; ``total`` is the sum over keys. ``bad``: a kept score is NaN or +inf; ``nan``:
+    one is NaN.
     """
 
     scores: list[Scalar]
