@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
@@ -21,28 +20,23 @@ from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
-from exactref_core.arithmetic.estimates import Estimate, estimated, known
+from exactref_core.arithmetic.estimates import EVERYTHING, Estimate, estimate_of, known, output_ends
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
 from exactref_core.arithmetic.level_choices import is_sliced, is_small
 from exactref_core.arithmetic.range_ends import (
     Ends,
-    capped,
-    store_ends,
-    store_value,
     widen_by_flush,
 )
 from exactref_core.arithmetic.ranges import Bools, Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
 from exactref_core.arithmetic.softmax_rounded import rounded_rows
-from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.formats.format import Format
-from exactref_core.formats.rounding import Overflow
 
 __all__ = ["Part"]
 
@@ -51,7 +45,6 @@ CACHED = 1 << 16
 # Bits of the formats that plain float64 decides nearly always.
 NARROW = 24
 PRECISIONS = tuple(96 << i for i in range(9))
-EVERYTHING = states.FINITE | states.PLUS | states.MINUS | states.NAN
 
 T = TypeVar("T")
 
@@ -256,7 +249,7 @@ class Part:
             if left.size == 0:
                 return
         for spot, index in zip(place, left.tolist(), strict=True):
-            take(spot[None], known(self.range_one(standard, flush, index)))
+            take(np.asarray([spot]), known(self.range_one(standard, flush, index)))
 
     def first_estimate(self, reading: FastReading, standard: Any, flush: bool) -> Estimate:
         """Return what the first level knows of all ranges, evaluated once."""
@@ -275,59 +268,11 @@ class Part:
         else:
             x, bound = reading.at(self.source, flat), bounds.at(self.source, flat)
             shape = flat.shape
-        return self.estimate_of(flatten(x), bound.map(np.ravel, shape), flush)
-
-    def estimate_of(self, x: Approx, bound: Bound, flush: bool) -> Estimate:
-        """Return what one level's arrays tell."""
-        store = self.store
-        error = bound.inherited if store.lone else bound.error
-        with np.errstate(all="ignore"):
-            ends = self.ends(x, bound)
-            sets, unsure = output_sets(x, bound, error, self.compute, store)
-        undecided = ~ends.decided | unsure
-        given = None if x.special is None else (x.special != 0) & ~self.apart(x, bound)
-        low, high = self.finish(ends.low[0], ends.high[0], sets, flush, given)
-        inner = self.finish(ends.low[1], ends.high[1], sets, flush, given)
-        unbounded = np.isinf(error.low) | np.zeros(x.high.shape, bool)
-        vague = unbounded if x.special is None else unbounded | (x.special != 0)
-        if store.overflow is Overflow.SATURATE:
-            vague = vague | unsure  # the finite ends depend on what else there is
-        if given is not None:
-            undecided = (undecided & ~given) | (unsure & given)
-            top = float(store.format.max)
-            low = np.where(unbounded & given, -top, low)
-            high = np.where(unbounded & given, top, high)
-        sets = np.where(unbounded, EVERYTHING, held(sets, store.format)).astype(np.uint8)
-        found = Range(low, high, sets, unbounded)
-        return estimated(found, inner, undecided, vague, np.broadcast_to(unsure, low.shape))
-
-    def apart(self, x: Approx, bound: Bound) -> Any:
-        """Return where a number may be stored for an infinity or NaN that the format has."""
-        if x.special is None or bound.states is None or self.store.format.is_integer:
-            return np.zeros(x.high.shape, bool)
-        stored = x.special if self.store.format.infinity else store_value(x.special, self.store)
-        return (x.special != 0) & ((bound.states & states.FINITE) != 0) & ~np.isfinite(stored)
+        return estimate_of(flatten(x), bound.map(np.ravel, shape), self.compute, self.store, flush)
 
     def ends(self, x: Approx, bound: Bound) -> Ends:
         """Return the ends before they are made finite."""
-        if self.store.format.is_integer:
-            return Ends((x.high, x.high), (x.high, x.high))
-        error = bound.inherited if self.store.lone else bound.error
-        return store_ends(x, error, self.compute, self.store, bound.clip)
-
-    def finish(
-        self, low: Floats, high: Floats, sets: Any, flush: bool, given: Any
-    ) -> tuple[Floats, Floats]:
-        """Return the finite ends, saturated and flushed as asked; NaN where a special is given."""
-        form = self.store.format
-        if form.is_integer:
-            return low, high
-        low, high = capped(low, high, form)
-        if given is not None:
-            low, high = np.where(given, np.nan, low), np.where(given, np.nan, high)
-        if self.store.overflow is Overflow.SATURATE:
-            low, high = saturated(low, high, sets, form)
-        return widen_by_flush(low, high, form) if flush else (low, high)
+        return output_ends(x, bound, self.compute, self.store)
 
     def range_one(self, standard: Any, flush: bool, flat: int) -> Range:
         """Return one element's certified range."""
