@@ -71,6 +71,7 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     format it stays between them when they are rounded outward and stored.
     """
     bounds = FloatBounds(part.levels[0], standard, flush, precise=False)
+    bounds.least = True
     x: Approx = part.levels[0].whole(part.source)
     bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
     x = flatten(x)

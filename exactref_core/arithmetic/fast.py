@@ -70,6 +70,7 @@ class FastReading(Layered):
         self.has_split = False
         self.has_plain = False
         self.memo: dict[Node, Approx] = {}
+        self.sizes: dict[Node, Floats] = {}  # below means of magnitudes, where these are known
         self.kept: Kept[Approx] = Kept()
 
     def knows(self, node: Node) -> bool:

@@ -16,7 +16,7 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
-from exactref_core.arithmetic.boxes import every, local_parts
+from exactref_core.arithmetic.boxes import cells, every, local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
@@ -288,7 +288,7 @@ class Part:
 def is_small(node: Node) -> bool:
     """Return whether a node has so few terms that the precise level costs no more."""
     n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= (FEW if is_slow(node) else SMALL)
+    return node.size * n <= (FEW if is_slow(node) else SMALL) and cells(node) <= 8 * SMALL
 
 
 def is_slow(node: Node) -> bool:
