@@ -20,7 +20,7 @@ from exactref_core.arithmetic.row_algebra import FloatRows
 from exactref_core.arithmetic.score_bounds import score
 from exactref_core.arithmetic.softmax_fast import Rows, kept, rows_of
 from exactref_core.arithmetic.softmax_least import least_bound
-from exactref_core.arithmetic.softmax_logs import logarithm
+from exactref_core.arithmetic.softmax_steps import logarithm
 from exactref_core.arithmetic.softmax_verbs import RowRule
 from exactref_core.arithmetic.step_sets import threshold
 from exactref_core.formats.format import Format

@@ -13,15 +13,14 @@ from exactref_core.arithmetic.approx import Approx, Bools
 from exactref_core.arithmetic.gathered import blocks
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.softmax_coarse import coarse_means, coarse_weights
-from exactref_core.arithmetic.softmax_logs import (
+from exactref_core.arithmetic.softmax_steps import (
     coarse_log_sums,
     coarse_log_weights,
+    exponential,
     logarithm,
 )
 from exactref_core.arithmetic.softmax_verbs import RowRule
 from exactref_core.exact.double_double import Floats
-from exactref_core.exact.exponentials import exp_pair
-from exactref_core.exact.precise_exponentials import precise_exp
 from exactref_core.exact.products import filtered_matmul, magnitude_matmul
 
 if TYPE_CHECKING:
@@ -88,18 +87,6 @@ def exponentiate(scores: Approx, keep: Bools, precise: bool) -> Rows:
     radius = None if powers.radius is None else np.where(keep, powers.radius, 0.0)
     powers = Approx(np.where(keep, powers.high, 0.0), low, radius)
     return Rows(scores, keep, shift, powers, add_up(powers, True), bad, empty)
-
-
-def exponential(x: Approx, precise: bool) -> Approx:
-    """exp(x) of finite values; exactly 1 at an exact 0."""
-    high, low, radius = (precise_exp if precise else exp_pair)(x.high, x.low)
-    if x.radius is not None:
-        # |exp(x) - exp(m)| <= exp(m) (exp(r) - 1), and exp(r) - 1 <= r + r^2 for r <= 1.
-        growth = np.where(x.radius <= 1, x.radius + x.radius * x.radius, np.inf)
-        radius = (radius + (high + radius) * growth) * (1 + 2.0**-50)
-        radius = np.where(np.isnan(radius), np.inf, radius)
-    one = (x.high == 0) & (np.asarray(x.spread) == 0)
-    return Approx(np.where(one, 1.0, high), np.where(one, 0.0, low), np.where(one, 0.0, radius))
 
 
 def with_rows(x: Approx, rows: Rows, of_empty: float, whole: bool) -> Approx:

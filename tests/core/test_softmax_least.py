@@ -14,7 +14,7 @@ from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.softmax_least import least_bound
-from exactref_core.arithmetic.softmax_logs import coarse_log_sums, coarse_log_weights
+from exactref_core.arithmetic.softmax_steps import coarse_log_sums, coarse_log_weights
 from exactref_core.registry import get_standard
 
 PRECISION = 200

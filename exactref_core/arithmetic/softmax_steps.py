@@ -1,4 +1,4 @@
-"""Logarithms of enclosures, and of the sums of whole rows of exponentials in plain float64."""
+"""exp and log of enclosures, and logarithms of the sums of whole rows of exponentials in plain float64."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ from exactref_core.arithmetic import fast_steps as steps
 from exactref_core.arithmetic.approx import Approx, Bools
 from exactref_core.arithmetic.softmax_coarse import MARGIN, Powers, powers_of
 from exactref_core.exact.double_double import Floats
-from exactref_core.exact.exponentials import log_pair
-from exactref_core.exact.precise_exponentials import precise_log
+from exactref_core.exact.exponentials import exp_pair, log_pair
+from exactref_core.exact.precise_exponentials import precise_exp, precise_log
 from exactref_core.exact.sums import UNIT
 
-__all__ = ["coarse_log_sums", "coarse_log_weights", "logarithm"]
+__all__ = ["coarse_log_sums", "coarse_log_weights", "exponential", "logarithm"]
+
+
+def exponential(x: Approx, precise: bool) -> Approx:
+    """exp(x) of finite values; exactly 1 at an exact 0."""
+    high, low, radius = (precise_exp if precise else exp_pair)(x.high, x.low)
+    if x.radius is not None:
+        # |exp(x) - exp(m)| <= exp(m) (exp(r) - 1), and exp(r) - 1 <= r + r^2 for r <= 1.
+        growth = np.where(x.radius <= 1, x.radius + x.radius * x.radius, np.inf)
+        radius = (radius + (high + radius) * growth) * (1 + 2.0**-50)
+        radius = np.where(np.isnan(radius), np.inf, radius)
+    one = (x.high == 0) & (np.asarray(x.spread) == 0)
+    return Approx(np.where(one, 1.0, high), np.where(one, 0.0, low), np.where(one, 0.0, radius))
 
 
 def logarithm(x: Approx, precise: bool = False) -> Approx:
