@@ -1,4 +1,4 @@
-"""exp and log of enclosures, and logarithms of the sums of whole rows of exponentials in plain float64."""
+"""exp and log of enclosures, and logarithms of sums of exponentials in plain float64."""
 
 from __future__ import annotations
 
