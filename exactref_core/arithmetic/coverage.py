@@ -17,7 +17,9 @@ from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range
 from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
+from exactref_core.arithmetic.staged_products import staged, within_reach
 from exactref_core.exact.double_double import Floats
+from exactref_core.formats.rounding import Overflow
 
 __all__ = ["covered", "without_guarantee"]
 
@@ -38,8 +40,10 @@ def covered(
     rest = np.arange(values.size)
     known = part.store.format.is_integer or part.knows_range(standard, flush)
     if not known:
-        take = correctly_rounded if part.store.lone else quick
-        result = take(part, values, flat, standard, flush)
+        if part.store.lone or has_roundings(part):
+            result = correctly_rounded(part, values, flat)
+        if not part.store.lone and not result.all():
+            result |= quick(part, values, flat, standard, flush)
         rest = np.flatnonzero(~result)
     if rest.size:
         chosen = rest if flat is None else flat[rest]
@@ -53,9 +57,12 @@ def covered(
     return result
 
 
-def correctly_rounded(
-    part: Part, values: Floats, flat: Indices | None, standard: Any, flush: bool
-) -> Bools:
+def has_roundings(part: Part) -> bool:
+    """Return whether ``rounded`` is known, and finite where the exact value is a number alone."""
+    return part.roundings is not None and part.store.overflow is Overflow.IEEE
+
+
+def correctly_rounded(part: Part, values: Floats, flat: Indices | None) -> Bools:
     """Return where a value is finite and ``rounded``, which every range has in it."""
     if flat is not None and part.roundings is None and flat.size < part.node.size:
         return np.zeros(values.shape, bool)
@@ -70,19 +77,21 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     Such a value lies between exact - bound and exact + bound, and being a number of the output
     format it stays between them when they are rounded outward and stored.
     """
-    bounds = FloatBounds(part.levels[0], standard, flush, precise=False)
-    bounds.least = True
-    x: Approx = part.levels[0].whole(part.source)
+    early = staged(part, values, standard) if flat is None else None
+    if early is not None:
+        return early
+    # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
+    precise = part.small and part.source.verb in ("sum", "dot")
+    bounds = FloatBounds(part.coarse, standard, flush, precise)
+    bounds.least = not precise
+    x: Approx = part.coarse.whole(part.source)
     bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
     x = flatten(x)
     least, spread, high = bound.error.low, np.asarray(x.spread), x.high
     if flat is not None:
         spread = np.broadcast_to(spread, high.shape)[flat]
         least, high = least[flat], high[flat]
-    with np.errstate(invalid="ignore", over="ignore"):
-        far = np.abs(values - high)
-        inside = far * (1 + 2.0**-50) + spread <= least * (1 - 2.0**-50)
-    inside &= np.isfinite(least) & np.isfinite(values)
+    inside = within_reach(values, high, spread, least)
     if bound.clip is not None:
         least, most = (
             end if flat is None else end[flat] for end in (bound.clip.low[1], bound.clip.high[1])

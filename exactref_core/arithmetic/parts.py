@@ -7,6 +7,7 @@ the last; an element that the highest precision leaves open is an error, never a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -16,12 +17,13 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
-from exactref_core.arithmetic.boxes import cells, every, local_parts
+from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
+from exactref_core.arithmetic.level_choices import is_sliced, is_small
 from exactref_core.arithmetic.range_ends import (
     Ends,
     capped,
@@ -36,7 +38,6 @@ from exactref_core.arithmetic.softmax_rounded import rounded_rows
 from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
-from exactref_core.exact.elementary_quick import is_quick
 from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.formats.format import Format
@@ -44,7 +45,6 @@ from exactref_core.formats.rounding import Overflow
 
 __all__ = ["Part"]
 
-SMALL, FEW = 1 << 11, 1 << 5
 # Cells of a graph whose float64 arrays stay in the cache together.
 CACHED = 1 << 16
 # Bits of the formats that plain float64 decides nearly always.
@@ -66,8 +66,10 @@ class Part:
         self.store: Store = node.attrs
         self.label = label
         precise = FastReading(True)
+        self.small = is_small(self.source)
         self.levels: tuple[FastReading, ...]
-        self.levels = (precise,) if is_small(self.source) else (self.filter(), precise)
+        alone = self.small or is_sliced(self.source, self.store.format)
+        self.levels = (precise,) if alone else (self.filter(), precise)
         self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
@@ -80,10 +82,19 @@ class Part:
         """The compute format (the output's own where nothing is computed)."""
         return self.node.compute or self.store.format
 
+    @property
+    def narrow(self) -> bool:
+        """Whether all that is stored has few enough bits for plain float64 to decide."""
+        return max(self.compute.precision, self.store.format.precision) <= NARROW
+
     def filter(self) -> FastReading:
         """Return a reading of the cheapest level."""
-        form, store = self.compute, self.store.format
-        return FastReading(False, narrow=max(form.precision, store.precision) <= NARROW)
+        return FastReading(False, narrow=self.narrow)
+
+    @cached_property
+    def coarse(self) -> FastReading:
+        """The reading from which a bound is told that most outputs keep: no digits are needed."""
+        return self.filter() if self.small and self.narrow else self.levels[0]
 
     def readings(self) -> Iterator[FastReading]:
         """Yield the fast readings in the order of their cost, as far as each knows more."""
@@ -283,17 +294,3 @@ class Part:
         if flush and not self.store.format.is_integer:
             low, high = widen_by_flush(low, high, self.store.format)
         return one_range(float(low[0]), float(high[0]), found.states, False)
-
-
-def is_small(node: Node) -> bool:
-    """Return whether a node has so few terms that the precise level costs no more."""
-    n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= (FEW if is_slow(node) else SMALL) and cells(node) <= 8 * SMALL
-
-
-def is_slow(node: Node) -> bool:
-    """Return whether the precise level evaluates functions number by number, by MPFR."""
-    return any(
-        one.verb == "pair" or (one.verb == "function" and not is_quick(one.attrs.name))
-        for one in every(node)
-    )

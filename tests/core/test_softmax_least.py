@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import exactref as er
-from exactref_core.arithmetic import parts
+from exactref_core.arithmetic import level_choices
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.fast import FastReading
@@ -90,7 +90,7 @@ def test_they_lie_below_the_bounds(call: str, kind: str, n: int) -> None:
 def test_ends_of_the_range_are_covered_and_nothing_beyond(
     call: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "SMALL", 0)
+    monkeypatch.setattr(level_choices, "SMALL", 0)
     result = CALLS[call](kind, 40)
     for standard in STANDARDS:
         low, high = (
