@@ -12,6 +12,7 @@ from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.graph import Indices, Node, sum_terms
+from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range, within
 from exactref_core.arithmetic.remembered import remembered, under
@@ -41,6 +42,8 @@ def covered(
     if not known:
         if part.store.lone or has_roundings(part):
             result = correctly_rounded(part, values, flat)
+        elif not flush and (well := well_within(part, values, flat)) is not None:
+            result = well
         if not part.store.lone and not result.all():
             result |= quick(part, values, flat, standard, flush)
         rest = np.flatnonzero(~result)
@@ -87,6 +90,7 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
     precise = part.small and part.source.verb in ("sum", "dot")
     bounds = FloatBounds(part.coarse, standard, flush, precise)
+    bounds.least = not precise
     x: Approx = part.coarse.whole(part.source)
     bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
     x = flatten(x)
