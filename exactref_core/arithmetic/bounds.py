@@ -37,9 +37,16 @@ __all__ = ["FloatBounds"]
 
 
 class FloatBounds(Layered):
-    """Bounds of every node of a graph under one standard, over one fast reading."""
+    """Bounds of every node of a graph under one standard, over one fast reading.
 
-    def __init__(self, fast: FastReading, standard: Any, flush: bool, precise: bool) -> None:
+    ``least`` asks for lower ends: of the computations admitted one is read, and upper ends may say
+    nothing.
+    """
+
+    def __init__(
+        self, fast: FastReading, standard: Any, flush: bool, precise: bool, least: bool = False
+    ) -> None:
+        self.least = least
         self.fast = fast
         self.standard = standard
         self.flush = flush
@@ -151,6 +158,10 @@ class FloatBounds(Layered):
         result = self.get(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
+        if self.least and len(node.operands) > 2:
+            # Others may be further off, and hold values that lie outside a clip of the first.
+            error = Bracket(result.error.low, np.inf)
+            return Bound(error, error, result.states, result.unsure)
         for computation in node.operands[2:]:
             other = self.get(computation, flat)
             result = union(result, other, guarded)

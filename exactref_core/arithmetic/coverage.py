@@ -85,7 +85,7 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
         return early
     # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
     precise = part.small and part.source.verb in ("sum", "dot")
-    bounds = FloatBounds(part.coarse, standard, flush, precise)
+    bounds = FloatBounds(part.coarse, standard, flush, precise, least=part.small)
     x: Approx = part.coarse.whole(part.source)
     bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
     x = flatten(x)
