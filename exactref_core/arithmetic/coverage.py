@@ -106,7 +106,19 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
         rest = np.flatnonzero(~inside & np.isfinite(values))
         chosen = rest if flat is None else flat[rest]
         inside[rest] = between_inner_ends(part, x, bound, chosen, values[rest])
+    certain = certainly_numbers(bound)
+    if certain is not None:
+        inside &= certain if flat is None else certain[flat]
     return np.asarray(inside, bool)
+
+
+def certainly_numbers(bound: Bound) -> Bools | None:
+    """Return where numbers may be stored for certain; None for everywhere. Elsewhere steps that
+    never give one may leave no room around the exact value."""
+    if bound.states is None:
+        return None
+    numbers: Bools = (bound.states & states.FINITE) != 0
+    return numbers if bound.unsure is None else numbers & ~bound.unsure
 
 
 def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, values: Floats) -> Bools:
