@@ -17,6 +17,7 @@ from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range
 from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
+from exactref_core.arithmetic.staged_products import staged, within_reach
 from exactref_core.exact.double_double import Floats
 
 __all__ = ["covered", "without_guarantee"]
@@ -70,6 +71,9 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     Such a value lies between exact - bound and exact + bound, and being a number of the output
     format it stays between them when they are rounded outward and stored.
     """
+    early = staged(part, values, standard) if flat is None else None
+    if early is not None:
+        return early
     bounds = FloatBounds(part.levels[0], standard, flush, precise=False)
     x: Approx = part.levels[0].whole(part.source)
     bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
@@ -78,10 +82,7 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     if flat is not None:
         spread = np.broadcast_to(spread, high.shape)[flat]
         least, high = least[flat], high[flat]
-    with np.errstate(invalid="ignore", over="ignore"):
-        far = np.abs(values - high)
-        inside = far * (1 + 2.0**-50) + spread <= least * (1 - 2.0**-50)
-    inside &= np.isfinite(least) & np.isfinite(values)
+    inside = within_reach(values, high, spread, least)
     if bound.clip is not None:
         least, most = (
             end if flat is None else end[flat] for end in (bound.clip.low[1], bound.clip.high[1])

@@ -16,12 +16,13 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
-from exactref_core.arithmetic.boxes import every, local_parts
+from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
+from exactref_core.arithmetic.level_choices import needs_filter
 from exactref_core.arithmetic.range_ends import (
     Ends,
     capped,
@@ -36,7 +37,6 @@ from exactref_core.arithmetic.softmax_rounded import rounded_rows
 from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
-from exactref_core.exact.elementary_quick import is_quick
 from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.formats.format import Format
@@ -44,7 +44,6 @@ from exactref_core.formats.rounding import Overflow
 
 __all__ = ["Part"]
 
-SMALL, FEW = 1 << 11, 1 << 5
 # Cells of a graph whose float64 arrays stay in the cache together.
 CACHED = 1 << 16
 # Bits of the formats that plain float64 decides nearly always.
@@ -67,7 +66,8 @@ class Part:
         self.label = label
         precise = FastReading(True)
         self.levels: tuple[FastReading, ...]
-        self.levels = (precise,) if is_small(self.source) else (self.filter(), precise)
+        quick = (self.filter(),) if needs_filter(self.source, self.store.format) else ()
+        self.levels = (*quick, precise)
         self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
@@ -283,17 +283,3 @@ class Part:
         if flush and not self.store.format.is_integer:
             low, high = widen_by_flush(low, high, self.store.format)
         return one_range(float(low[0]), float(high[0]), found.states, False)
-
-
-def is_small(node: Node) -> bool:
-    """Return whether a node has so few terms that the precise level costs no more."""
-    n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= (FEW if is_slow(node) else SMALL)
-
-
-def is_slow(node: Node) -> bool:
-    """Return whether the precise level evaluates functions number by number, by MPFR."""
-    return any(
-        one.verb == "pair" or (one.verb == "function" and not is_quick(one.attrs.name))
-        for one in every(node)
-    )
