@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from exactref_core.arithmetic.boxes import every
+from exactref_core.arithmetic.boxes import cells, every
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.row_products import MANY, is_input
 from exactref_core.exact.elementary_quick import is_quick
 from exactref_core.formats.format import FLOAT64_PRECISION, Format
 
-__all__ = ["needs_filter"]
+__all__ = ["is_sliced", "is_small"]
 
 SMALL, FEW = 1 << 11, 1 << 5
-
-
-def needs_filter(node: Node, form: Format) -> bool:
-    """Return whether the cheapest level decides what a node stores in a format for less."""
-    return not (is_small(node) or is_sliced(node, form))
 
 
 def is_small(node: Node) -> bool:
     """Return whether a node has so few terms that the precise level costs no more."""
     n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= (FEW if is_slow(node) else SMALL)
+    return node.size * n <= (FEW if is_slow(node) else SMALL) and cells(node) <= 8 * SMALL
 
 
 def is_slow(node: Node) -> bool:
