@@ -35,22 +35,19 @@ from exactref_core.arithmetic.traversal import Kept, Layered, bounded, node_laye
 
 __all__ = ["FloatBounds"]
 
+# Elements of which those that one computation leaves open cost no more than others of all.
+FEW = 1 << 11
+
 
 class FloatBounds(Layered):
-    """Bounds of every node of a graph under one standard, over one fast reading.
+    """Bounds of every node of a graph under one standard, over one fast reading."""
 
-    ``least`` asks for lower ends: of the computations admitted one is read, and upper ends may say
-    nothing.
-    """
-
-    def __init__(
-        self, fast: FastReading, standard: Any, flush: bool, precise: bool, least: bool = False
-    ) -> None:
-        self.least = least
+    def __init__(self, fast: FastReading, standard: Any, flush: bool, precise: bool) -> None:
         self.fast = fast
         self.standard = standard
         self.flush = flush
         self.precise = precise
+        self.least = False  # whether lower ends alone are asked for
         self.memo: dict[Node, Bound] = {}
         self.kept: Kept[Bound] = Kept()
 
@@ -65,7 +62,9 @@ class FloatBounds(Layered):
     @cached_property
     def unflushed(self) -> FloatBounds:
         """The same reading where nothing is flushed."""
-        return FloatBounds(self.fast, self.standard, False, self.precise)
+        found = FloatBounds(self.fast, self.standard, False, self.precise)
+        found.least = self.least
+        return found
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -158,7 +157,7 @@ class FloatBounds(Layered):
         result = self.get(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
-        if self.least and len(node.operands) > 2:
+        if self.least and len(node.operands) > 2 and node.size <= FEW:
             # Others may be further off, and hold values that lie outside a clip of the first.
             error = Bracket(result.error.low, np.inf)
             return Bound(error, error, result.states, result.unsure)

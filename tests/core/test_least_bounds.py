@@ -58,7 +58,8 @@ def test_no_lower_end_is_above_the_bound(name: str, flush: bool) -> None:
                 for standard in ("normal", "any_order"):
                     rule, fast = get_standard(standard), FastReading(True)
                     whole = FloatBounds(fast, rule, flush, True).whole(part.source).error
-                    least = FloatBounds(part.coarse, rule, flush, False, least=True)
+                    least = FloatBounds(part.coarse, rule, flush, False)
+                    least.least = True
                     low = least.whole(part.source).error.low
                     assert np.all(low <= np.asarray(whole.high) * (1 + 2.0**-40))
                     compared += int(np.count_nonzero(low))
@@ -72,7 +73,8 @@ def test_most_outputs_are_within() -> None:
             continue
         result = call(x, y)
         (part,) = result.outputs["output"].parts
-        bounds = FloatBounds(part.coarse, get_standard("normal"), False, False, least=True)
+        bounds = FloatBounds(part.coarse, get_standard("normal"), False, False)
+        bounds.least = True
         low = np.broadcast_to(bounds.whole(part.source).error.low, part.source.shape)
         ulp = np.spacing(np.abs(result.rounded.data)).astype(float)
         assert np.mean(low >= ulp) > 0.6, name
