@@ -120,11 +120,14 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
 
 def certainly_numbers(bound: Bound) -> Bools | None:
     """Return where numbers may be stored for certain; None for everywhere. Elsewhere steps that
-    never give one may leave no room around the exact value."""
+    never give one may leave no room around the exact value. An upper end that says nothing leaves
+    all sets open, and tells nothing of them either."""
     if bound.states is None:
         return None
     numbers: Bools = (bound.states & states.FINITE) != 0
-    return numbers if bound.unsure is None else numbers & ~bound.unsure
+    if bound.unsure is None:
+        return numbers
+    return numbers & ~(bound.unsure & np.isfinite(bound.error.high))
 
 
 def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, values: Floats) -> Bools:
