@@ -127,7 +127,7 @@ def certainly_numbers(bound: Bound) -> Bools | None:
     numbers: Bools = (bound.states & states.FINITE) != 0
     if bound.unsure is None:
         return numbers
-    return numbers & ~(bound.unsure & np.isfinite(bound.error.high))
+    return np.asarray(numbers & ~(bound.unsure & np.isfinite(bound.error.high)), bool)
 
 
 def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, values: Floats) -> Bools:
