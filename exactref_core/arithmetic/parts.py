@@ -16,7 +16,7 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
-from exactref_core.arithmetic.boxes import local_parts
+from exactref_core.arithmetic.boxes import every, local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
@@ -32,9 +32,11 @@ from exactref_core.arithmetic.range_ends import (
 from exactref_core.arithmetic.ranges import Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
+from exactref_core.arithmetic.softmax_rounded import rounded_rows
 from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
+from exactref_core.exact.elementary_quick import is_quick
 from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.formats.format import Format
@@ -42,7 +44,7 @@ from exactref_core.formats.rounding import Overflow
 
 __all__ = ["Part"]
 
-SMALL = 1 << 11
+SMALL, FEW = 1 << 11, 1 << 5
 # Cells of a graph whose float64 arrays stay in the cache together.
 CACHED = 1 << 16
 # Bits of the formats that plain float64 decides nearly always.
@@ -149,6 +151,8 @@ class Part:
         Elements with terms of their own are evaluated in parts that stay in the cache.
         """
         whole = reading.precise or reading.knows(self.source)
+        if not whole and (rows := rounded_rows(reading, self.source, self.store)) is not None:
+            return rows
         parts = [] if whole else local_parts(self.source, CACHED)
         if not parts:
             return round_in_blocks(flatten(reading.whole(self.source)), self.store)
@@ -162,11 +166,9 @@ class Part:
 
     def round_one(self, flat: int) -> float:
         """Return one element's certified rounding."""
-
-        def ask(reading: CertifiedReading) -> float:
-            return rounded_exact(reading, self.source, flat, self.store)
-
-        return self.raise_precision(flat, ask)
+        return self.raise_precision(
+            flat, lambda reading: rounded_exact(reading, self.source, flat, self.store)
+        )
 
     # -- the range -----------------------------------------------------------------------------
 
@@ -286,4 +288,12 @@ class Part:
 def is_small(node: Node) -> bool:
     """Return whether a node has so few terms that the precise level costs no more."""
     n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= SMALL
+    return node.size * n <= (FEW if is_slow(node) else SMALL)
+
+
+def is_slow(node: Node) -> bool:
+    """Return whether the precise level evaluates functions number by number, by MPFR."""
+    return any(
+        one.verb == "pair" or (one.verb == "function" and not is_quick(one.attrs.name))
+        for one in every(node)
+    )

@@ -157,13 +157,16 @@ def build_row(reading: CertifiedReading, node: Node, row: int) -> ScalarRow:
 
 
 def largest(values: list[Scalar], keep: list[bool]) -> int:
-    """Return a key whose score is about the largest; any of them would do as the reference."""
-    best, size = 0, -math.inf
+    """Return a key whose score is about the largest; any of them would do as the reference.
+
+    Scores are compared as they are: products of float64 numbers may be beyond all of them.
+    """
+    best, size = 0, None
     for i, value in enumerate(values):
         if keep[i]:
             x = number(value)
-            near = float(x.low) if isinstance(x, Interval) else float(x)
-            if near > size or size == -math.inf:
+            near = x.low if isinstance(x, Interval) else x
+            if size is None or near > size:
                 best, size = i, near
     return best
 

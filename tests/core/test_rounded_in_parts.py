@@ -28,7 +28,7 @@ CALLS: dict[str, Callable[[], er.Result]] = {
     "chain": lambda: er.add(er.multiply(X, Y), er.tanh(X)),
     "transposed": lambda: er.exp(X.transpose(2, 0, 1)),
     "sum": lambda: er.sum(X, axis=1),
-    "softmax": lambda: er.softmax(X, axis=-1),
+    "softmax": lambda: er.softmax(X, axis=-1, dtype="bfloat16"),
     "softmax over the first axis": lambda: er.softmax(X, axis=0),
     "logsumexp": lambda: er.logsumexp(X, axis=-1),
     "cumulative_sum": lambda: er.cumulative_sum(X, axis=-1),
