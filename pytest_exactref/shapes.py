@@ -34,6 +34,8 @@ THOROUGH_WORK: Final = (*[2**6] * 4, *[2**9] * 5, *[2**12] * 2, 2**14)
 
 _PLACES: Final = range(2, len(SIDES))
 _TILES: Final = range(SIDES.index(15), len(SIDES))
+# The least work of a call with no, one or two long axes: with 2 elsewhere, 64 or twice 17 fit.
+_LONG_WORK: Final = (0, 2 * 2 * 64, 17 * 2 * 17)
 
 # Leading axes of a call whose tensors have no, one or more core axes, in which rows lie.
 _LEADING: Final = ((1, 2), (0, 1, 1, 2), (0, 0, 1, 2))
@@ -120,7 +122,7 @@ def op_shapes(
         axis: pick(draw, ("side", axis), _TILES if axis in long else (*short, *_PLACES))
         for axis in call.axes
     }
-    return call.shapes(_sized(call, positions, long, max(limit, 4 ** (3 + len(long)))))
+    return call.shapes(_sized(call, positions, long, max(limit, _LONG_WORK[len(long)])))
 
 
 def pick(draw: st.DrawFn, what: Any, options: Sequence[Any]) -> Any:

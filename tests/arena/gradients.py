@@ -132,6 +132,7 @@ SILU = Family(
     slow=HARD,
     few=66,
     most=32,
+    climbers=1,
     own=of_silu,
 )
 
