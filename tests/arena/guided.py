@@ -132,7 +132,7 @@ def take(state: Climb, tried: tuple[Values, ...], found: Values) -> None:
 def summit(family: Family, turn: int, steps: int, tally: Tally) -> list[Alarm]:
     """Climb from one place of a family, another one each turn, under each standard."""
     rng = np.random.default_rng([9, turn, zlib.crc32(family.name.encode())])
-    sizes = [n for n in family.sizes if n in SIZES] or [family.sizes[-1]]
+    sizes = family.climbed or [n for n in family.sizes if n in SIZES] or family.sizes[-1:]
     form = str(rng.choice([f for f in family.formats if f in FORMS] or family.formats))
     spec = Bench.of(form).spec
     kinds = [k for k in CLASSES if k not in (*family.slow, *EXACT) and applies(k, spec)]
