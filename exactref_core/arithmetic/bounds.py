@@ -37,13 +37,20 @@ __all__ = ["FloatBounds"]
 
 
 class FloatBounds(Layered):
-    """Bounds of every node of a graph under one standard, over one fast reading."""
+    """Bounds of every node of a graph under one standard, over one fast reading.
 
-    def __init__(self, fast: FastReading, standard: Any, flush: bool, precise: bool) -> None:
+    ``coarse`` allows sums in float32 in whole products, ``took_coarse`` says that there were some.
+    """
+
+    def __init__(
+        self, fast: FastReading, standard: Any, flush: bool, precise: bool, coarse: bool = False
+    ) -> None:
         self.fast = fast
         self.standard = standard
         self.flush = flush
         self.precise = precise
+        self.coarse = coarse
+        self.took_coarse = False
         self.memo: dict[Node, Bound] = {}
         self.kept: Kept[Bound] = Kept()
 

@@ -7,6 +7,7 @@ the last; an element that the highest precision leaves open is an error, never a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -30,7 +31,7 @@ from exactref_core.arithmetic.range_ends import (
     store_value,
     widen_by_flush,
 )
-from exactref_core.arithmetic.ranges import Range, one_range
+from exactref_core.arithmetic.ranges import Range, in_blocks, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
 from exactref_core.arithmetic.softmax_rounded import rounded_rows
@@ -197,13 +198,14 @@ class Part:
         result: Range | None = None
         left = np.arange(self.node.size) if flat is None else flat
         place = np.arange(left.size)
-        for reading in self.readings():
-            bounds = FloatBounds(reading, standard, flush, precise=True)
+        for bounds in self.bound_readings(standard, flush, flat is None):
             whole = flat is None and result is None
+            reading = bounds.fast
             x = flatten(reading.whole(self.source)) if whole else reading.at(self.source, left)
             bound = bounds.whole(self.source) if whole else bounds.at(self.source, left)
             shape = self.node.shape if whole else left.shape
-            found, undecided = self.range_of(x, bound.map(np.ravel, shape), flush)
+            ask = partial(self.range_of, flush)
+            found, undecided = in_blocks(ask, x, bound.map(np.ravel, shape))
             if result is None:
                 result = found
             else:
@@ -218,7 +220,16 @@ class Part:
             raise ValueError("a range has at least one level")
         return result
 
-    def range_of(self, x: Approx, bound: Bound, flush: bool) -> tuple[Range, Any]:
+    def bound_readings(self, standard: Any, flush: bool, whole: bool) -> Iterator[FloatBounds]:
+        """Yield the readings of bounds in the order of their cost; coarse sums for a whole one."""
+        for reading in self.readings():
+            bounds = FloatBounds(reading, standard, flush, precise=True, coarse=whole)
+            yield bounds
+            if bounds.took_coarse:
+                yield FloatBounds(reading, standard, flush, precise=True)
+            whole = False
+
+    def range_of(self, flush: bool, x: Approx, bound: Bound) -> tuple[Range, Any]:
         """Return ranges from one level's arrays and where they are not decided."""
         store = self.store
         error = bound.inherited if store.lone else bound.error
