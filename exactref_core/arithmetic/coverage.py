@@ -19,6 +19,7 @@ from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
 from exactref_core.arithmetic.staged_products import staged, within_reach
 from exactref_core.exact.double_double import Floats
+from exactref_core.formats.rounding import Overflow
 
 __all__ = ["covered", "without_guarantee"]
 
@@ -39,8 +40,10 @@ def covered(
     rest = np.arange(values.size)
     known = part.store.format.is_integer or part.knows_range(standard, flush)
     if not known:
-        take = correctly_rounded if part.store.lone else quick
-        result = take(part, values, flat, standard, flush)
+        if part.store.lone or has_roundings(part):
+            result = correctly_rounded(part, values, flat)
+        if not part.store.lone and not result.all():
+            result |= quick(part, values, flat, standard, flush)
         rest = np.flatnonzero(~result)
     if rest.size:
         chosen = rest if flat is None else flat[rest]
@@ -54,9 +57,12 @@ def covered(
     return result
 
 
-def correctly_rounded(
-    part: Part, values: Floats, flat: Indices | None, standard: Any, flush: bool
-) -> Bools:
+def has_roundings(part: Part) -> bool:
+    """Return whether ``rounded`` is known, and finite where the exact value is a number alone."""
+    return part.roundings is not None and part.store.overflow is Overflow.IEEE
+
+
+def correctly_rounded(part: Part, values: Floats, flat: Indices | None) -> Bools:
     """Return where a value is finite and ``rounded``, which every range has in it."""
     if flat is not None and part.roundings is None and flat.size < part.node.size:
         return np.zeros(values.shape, bool)
@@ -74,8 +80,10 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     early = staged(part, values, standard) if flat is None else None
     if early is not None:
         return early
-    bounds = FloatBounds(part.levels[0], standard, flush, precise=False)
-    x: Approx = part.levels[0].whole(part.source)
+    # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
+    precise = part.small and part.source.verb in ("sum", "dot")
+    bounds = FloatBounds(part.coarse, standard, flush, precise)
+    x: Approx = part.coarse.whole(part.source)
     bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
     x = flatten(x)
     least, spread, high = bound.error.low, np.asarray(x.spread), x.high

@@ -8,14 +8,9 @@ from exactref_core.arithmetic.row_products import MANY, is_input
 from exactref_core.exact.elementary_quick import is_quick
 from exactref_core.formats.format import FLOAT64_PRECISION, Format
 
-__all__ = ["needs_filter"]
+__all__ = ["is_sliced", "is_small"]
 
 SMALL, FEW = 1 << 11, 1 << 5
-
-
-def needs_filter(node: Node, form: Format) -> bool:
-    """Return whether the cheapest level decides what a node stores in a format for less."""
-    return not (is_small(node) or is_sliced(node, form))
 
 
 def is_small(node: Node) -> bool:

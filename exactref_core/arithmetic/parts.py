@@ -7,7 +7,7 @@ the last; an element that the highest precision leaves open is an error, never a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -16,14 +16,14 @@ import numpy as np
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
-from exactref_core.arithmetic.bounds import FloatBounds
+from exactref_core.arithmetic.bound_levels import bound_readings
 from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output, rounded_exact
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
-from exactref_core.arithmetic.level_choices import needs_filter
+from exactref_core.arithmetic.level_choices import is_sliced, is_small
 from exactref_core.arithmetic.range_ends import (
     Ends,
     capped,
@@ -66,9 +66,10 @@ class Part:
         self.store: Store = node.attrs
         self.label = label
         precise = FastReading(True)
+        self.small = is_small(self.source)
         self.levels: tuple[FastReading, ...]
-        quick = (self.filter(),) if needs_filter(self.source, self.store.format) else ()
-        self.levels = (*quick, precise)
+        alone = self.small or is_sliced(self.source, self.store.format)
+        self.levels = (precise,) if alone else (self.filter(), precise)
         self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
@@ -81,10 +82,19 @@ class Part:
         """The compute format (the output's own where nothing is computed)."""
         return self.node.compute or self.store.format
 
+    @property
+    def narrow(self) -> bool:
+        """Whether all that is stored has few enough bits for plain float64 to decide."""
+        return max(self.compute.precision, self.store.format.precision) <= NARROW
+
     def filter(self) -> FastReading:
         """Return a reading of the cheapest level."""
-        form, store = self.compute, self.store.format
-        return FastReading(False, narrow=max(form.precision, store.precision) <= NARROW)
+        return FastReading(False, narrow=self.narrow)
+
+    @cached_property
+    def coarse(self) -> FastReading:
+        """The reading from which a bound is told that most outputs keep: no digits are needed."""
+        return self.filter() if self.small and self.narrow else self.levels[0]
 
     def readings(self) -> Iterator[FastReading]:
         """Yield the fast readings in the order of their cost, as far as each knows more."""
@@ -198,7 +208,7 @@ class Part:
         result: Range | None = None
         left = np.arange(self.node.size) if flat is None else flat
         place = np.arange(left.size)
-        for bounds in self.bound_readings(standard, flush, flat is None):
+        for bounds in bound_readings(self.readings(), standard, flush, flat is None):
             whole = flat is None and result is None
             reading = bounds.fast
             x = flatten(reading.whole(self.source)) if whole else reading.at(self.source, left)
@@ -219,15 +229,6 @@ class Part:
         if result is None:
             raise ValueError("a range has at least one level")
         return result
-
-    def bound_readings(self, standard: Any, flush: bool, whole: bool) -> Iterator[FloatBounds]:
-        """Yield the readings of bounds in the order of their cost; coarse sums for a whole one."""
-        for reading in self.readings():
-            bounds = FloatBounds(reading, standard, flush, precise=True, coarse=whole)
-            yield bounds
-            if bounds.took_coarse:
-                yield FloatBounds(reading, standard, flush, precise=True)
-            whole = False
 
     def range_of(self, flush: bool, x: Approx, bound: Bound) -> tuple[Range, Any]:
         """Return ranges from one level's arrays and where they are not decided."""
