@@ -13,6 +13,7 @@ from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.graph import Indices, Node, sum_terms
+from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range
 from exactref_core.arithmetic.remembered import remembered, under
@@ -42,6 +43,8 @@ def covered(
     if not known:
         if part.store.lone or has_roundings(part):
             result = correctly_rounded(part, values, flat)
+        elif not flush and (well := well_within(part, values, flat)) is not None:
+            result = well
         if not part.store.lone and not result.all():
             result |= quick(part, values, flat, standard, flush)
         rest = np.flatnonzero(~result)
