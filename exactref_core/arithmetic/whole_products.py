@@ -27,6 +27,8 @@ __all__ = ["SEEN", "chosen_sums", "product_sums", "times"]
 
 # Factors of chosen elements that are gathered at once.
 GATHER = 1 << 20
+# Elements from which a call for every term of all costs less than rows of terms.
+SOME = 48
 
 # Factors above it have a product that float64 tells from 0.
 SEEN = 2.0**-500
@@ -63,12 +65,12 @@ def product_sums(reading: FloatBounds, node: Node) -> tuple[PrefixSums, Bracket]
 def chosen_sums(
     reading: FloatBounds, node: Node, flat: Indices
 ) -> tuple[PrefixSums, Bracket] | None:
-    """Return what `product_sums` does at flat indices; None too where no prefix sums are asked for,
-    or norms of them."""
+    """Return what `product_sums` does at flat indices; None too where they are few, or no prefix
+    sums are asked for, or norms of them."""
     form, k = node.compute, node.operands[0].shape[-1]
     scan = reading.standard.prefixes and reading.precise and not asks_norms(reading.standard, k)
     bounds = [reading.whole(x) for x in node.operands]
-    if form is None or not scan or not flat.size or holds_addend(node):
+    if form is None or not scan or flat.size < SOME or holds_addend(node):
         return None
     if any(b.states is not None or b.unsure is not None or np.any(b.error.high) for b in bounds):
         return None
