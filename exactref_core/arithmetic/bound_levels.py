@@ -17,7 +17,8 @@ def bound_readings(
     """Yield the bounds over each reading of values; where all elements are asked for (``whole``),
     coarse sums first."""
     for reading in readings:
-        bounds = FloatBounds(reading, standard, flush, precise=True, coarse=whole)
+        bounds = FloatBounds(reading, standard, flush, precise=True)
+        bounds.coarse = whole
         yield bounds
         if bounds.took_coarse:
             yield FloatBounds(reading, standard, flush, precise=True)

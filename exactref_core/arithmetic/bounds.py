@@ -37,20 +37,15 @@ __all__ = ["FloatBounds"]
 
 
 class FloatBounds(Layered):
-    """Bounds of every node of a graph under one standard, over one fast reading.
+    """Bounds of every node of a graph under one standard, over one fast reading."""
 
-    ``coarse`` allows sums in float32 in whole products, ``took_coarse`` says that there were some.
-    """
-
-    def __init__(
-        self, fast: FastReading, standard: Any, flush: bool, precise: bool, coarse: bool = False
-    ) -> None:
+    def __init__(self, fast: FastReading, standard: Any, flush: bool, precise: bool) -> None:
         self.fast = fast
         self.standard = standard
         self.flush = flush
         self.precise = precise
-        self.coarse = coarse
-        self.took_coarse = False
+        self.least = False  # whether lower ends alone are asked for
+        self.coarse = self.took_coarse = False  # whether sums in float32 will do; did
         self.memo: dict[Node, Bound] = {}
         self.kept: Kept[Bound] = Kept()
 
@@ -65,7 +60,9 @@ class FloatBounds(Layered):
     @cached_property
     def unflushed(self) -> FloatBounds:
         """The same reading where nothing is flushed."""
-        return FloatBounds(self.fast, self.standard, False, self.precise)
+        found = FloatBounds(self.fast, self.standard, False, self.precise)
+        found.least = self.least
+        return found
 
     @contextmanager
     def scope(self) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exactref_core.arithmetic.boxes import every
+from exactref_core.arithmetic.boxes import cells, every
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.row_products import MANY, is_input
 from exactref_core.exact.elementary_quick import is_quick
@@ -16,7 +16,7 @@ SMALL, FEW = 1 << 11, 1 << 5
 def is_small(node: Node) -> bool:
     """Return whether a node has so few terms that the precise level costs no more."""
     n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= (FEW if is_slow(node) else SMALL)
+    return node.size * n <= (FEW if is_slow(node) else SMALL) and cells(node) <= 8 * SMALL
 
 
 def is_slow(node: Node) -> bool:

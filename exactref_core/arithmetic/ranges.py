@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from exactref_core.arithmetic import states
-from exactref_core.arithmetic.approx import Approx
-from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.graph import Indices
 from exactref_core.exact.double_double import Floats
 
-__all__ = ["Range", "in_blocks", "one_range"]
+__all__ = ["Bools", "Range", "one_range", "within"]
 
-# Elements whose arrays stay in the cache.
-BLOCK = 12288
-Found = tuple["Range", npt.NDArray[np.bool_]]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +25,10 @@ class Range:
     high: Floats
     states: states.States
     unbounded: npt.NDArray[np.bool_]
+
+    def copy(self) -> Range:
+        """Return arrays of their own."""
+        return Range(*(array.copy() for array in self.arrays))
 
     def merge(self, flat: Indices, other: Range) -> None:
         """Overwrite some elements."""
@@ -43,22 +41,18 @@ class Range:
         return self.low, self.high, self.states, self.unbounded
 
 
-def in_blocks(ask: Callable[[Approx, Bound], Found], x: Approx, bound: Bound) -> Found:
-    """Return what ``ask`` finds of flat arrays, block by block."""
-    size = x.high.size
-    if size <= 2 * BLOCK:
-        return ask(x, bound)
-    ranges, undecided = [], []
-    for start in range(0, size, BLOCK):
-        cut = itemgetter(slice(start, start + BLOCK))
-        found, left = ask(x.map(cut), bound.map(cut, x.high.shape))
-        ranges.append(found.arrays)
-        undecided.append(left)
-    return Range(*map(np.concatenate, zip(*ranges, strict=True))), np.concatenate(undecided)
-
-
 def one_range(low: float, high: float, sets: int, unbounded: bool) -> Range:
     """Return the range of a single element."""
     return Range(
         np.asarray([low]), np.asarray([high]), np.asarray([sets], np.uint8), np.asarray([unbounded])
     )
+
+
+def within(ranges: Range, values: Floats) -> Bools:
+    """Return whether each value is a finite one in its range or a special that is allowed."""
+    finite = (values >= ranges.low) & (values <= ranges.high)
+    plus = (values == np.inf) & ((ranges.states & states.PLUS) != 0)
+    minus = (values == -np.inf) & ((ranges.states & states.MINUS) != 0)
+    nan = np.isnan(values) & ((ranges.states & states.NAN) != 0)
+    found: Bools = finite | plus | minus | nan
+    return found
