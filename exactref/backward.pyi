@@ -409,6 +409,7 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
     causal_alignment: Any = None,
     fully_masked: str = "zero",
+    mask_sum: str = "exact",
     window: Any = None,
     softcap: float = 0.0,
     cu_seqlens_q: Any = None,

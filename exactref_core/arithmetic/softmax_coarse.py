@@ -33,7 +33,16 @@ from exactref_core.exact.products import TINY, magnitude_matmul, underflow
 from exactref_core.exact.row_exponentials import exponentiate, row_sums, scratch
 from exactref_core.exact.sums import UNIT, relative_error
 
-__all__ = ["EXP", "MARGIN", "MOST", "coarse_means", "coarse_weights", "moved_by"]
+__all__ = [
+    "EXP",
+    "MARGIN",
+    "MOST",
+    "Powers",
+    "coarse_means",
+    "coarse_weights",
+    "moved_by",
+    "powers_of",
+]
 
 EXP = 2.0**-51
 # Errors above it are not told from the numbers.
@@ -44,12 +53,19 @@ MARGIN = 1.5
 
 @dataclass(frozen=True, eq=False)
 class Powers:
-    """Exponentials of rows (r, n), their sums and the errors of both together, a row each."""
+    """Exponentials of rows (r, n), relative to the largest scores ``top``, and their sums.
+
+    ``error`` is that of both together, ``spread`` that of the scores, ``least`` the least of the
+    scores less ``top``, a row each.
+    """
 
     values: Floats
     total: Floats
     error: Floats
     vanished: bool
+    top: Floats
+    spread: Floats
+    least: Floats
 
 
 def powers_of(scores: Approx, keep: Bools | None) -> Powers | None:
@@ -61,8 +77,8 @@ def powers_of(scores: Approx, keep: Bools | None) -> Powers | None:
     if spread.ndim:
         spread = np.broadcast_to(spread, x.shape)
         spread = np.max(spread if keep is None else np.where(keep, spread, 0.0), axis=-1)
-    values, total = np.empty(x.shape), np.empty(len(x))
-    least = np.empty(len(x))
+    values = np.empty(x.shape)
+    total, tops, least = np.empty((3, len(x)))
     given, additions = scratch(*x.shape), 0
     for start in range(0, len(x), given.height):
         some = slice(start, start + given.height)
@@ -74,6 +90,7 @@ def powers_of(scores: Approx, keep: Bools | None) -> Powers | None:
         if keep is not None and np.any(np.isinf(top)):
             return None  # a row without keys
         part.main -= top
+        tops[some] = top[:, 0]
         least[some] = np.min(part.main, axis=-1)
         exponentiate(part, float(np.min(least[some])))
         values[some] = part.main
@@ -82,7 +99,8 @@ def powers_of(scores: Approx, keep: Bools | None) -> Powers | None:
     error = 2 * (moved + moved * moved + EXP) + relative_error(additions + 2)
     if not np.all(error < MOST):
         return None
-    return Powers(values, total, error, bool(np.min(least) < LEAST))
+    vanished = bool(np.min(least) < LEAST)
+    return Powers(values, total, error, vanished, tops, np.broadcast_to(spread, least.shape), least)
 
 
 def moved_by(spread: Floats | float, gap: Floats) -> Floats:
@@ -106,8 +124,11 @@ def coarse_weights(scores: Approx, keep: Bools | None = None) -> Approx | None:
 
 def coarse_means(
     scores: Approx, keep: Bools | None, values: Approx, shape: tuple[int, ...]
-) -> Approx | None:
-    """Return means of exact finite values, (r, d); ``shape`` is that of the scores in batches."""
+) -> tuple[Approx, Floats] | None:
+    """Return means of exact finite values, (r, d), and numbers below those of their magnitudes.
+
+    ``shape`` is that of the scores in batches.
+    """
     if values.low is not None or values.radius is not None or values.special is not None:
         return None
     found = powers_of(scores, keep)
@@ -123,4 +144,7 @@ def coarse_means(
         lost += 2 * n * VANISHED * float(np.max(np.abs(values.high), initial=0.0)) + TINY
     total = found.total[:, None]
     radius = (size * error[:, None] + 2 * lost) / total * (1 + 2.0**-50) + TINY
-    return finish(top / total + 0.0, None, radius, None)
+    # Two relative errors and what may be lost lie between a bound from above and one from below.
+    sizes = np.maximum(size * (1 - 2 * error[:, None]) - 4 * lost, 0.0) / total * (1 - 2.0**-50)
+    sizes = np.where(np.isfinite(sizes), sizes, 0.0)
+    return finish(top / total + 0.0, None, radius, None), sizes

@@ -19,6 +19,7 @@ RULES: Mapping[str, Any] = {
     "enable_gqa": False,
     "causal_alignment": None,
     "fully_masked": "zero",
+    "mask_sum": "exact",
     "window": None,
     "softcap": 0.0,
     "cu_seqlens_q": None,
@@ -45,16 +46,18 @@ class Scored:
         self.rule, bias = v.mask(product.shape, rules)
         scale = rules["scale"]
         self.factor = v.default_scale(query.shape[-1]) if scale is None else v.given_scale(scale)
-        self.tanh = self.capped = None
+        self.ratio = self.tanh = self.capped = None
         if cap:
             # A product with a rounded scale / cap errs by no more than both steps.
             self.cap = v.constant(cap_of(cap))
             ratio = v.divide(v.scaled(product, self.factor, None), self.cap)
-            self.tanh = v.apply("tanh", ratio)
+            self.ratio, self.tanh = ratio, v.apply("tanh", ratio)
             self.capped = v.multiply(self.tanh, self.cap)
             scores = self.capped if bias is None else v.add(self.capped, bias)
         else:
             scores = v.scaled(product, self.factor, bias)
+        if bias is not None and rules["mask_sum"] == "rounded":
+            scores = v.rounded_sum(scores, bias, (self.query, key), rules)
         self.scores = v.rounded_scores(scores, algorithm)
 
     def uncapped(self, v: Any, slopes: Any) -> Any:
@@ -64,11 +67,18 @@ class Scored:
         """
         if self.tanh is None:
             return slopes
-        e, one = v.exact, v.constant(1)
-        exact = e.step("subtract", e.constant(1), e.step("multiply", self.tanh, self.tanh))
+        one, exact = v.constant(1), falling(v.exact, self.ratio)
         again = v.divide(self.capped, self.cap)
         forms = [v.subtract(one, v.multiply(t, t)) for t in (self.tanh, again)]
         return v.multiply(slopes, v.admit(exact, *forms))
+
+
+def falling(e: Any, x: Any) -> Any:
+    """Return 1 - tanh(x)^2 = 4 p / (1 + p)^2, p = e^(-2 |x|): however small, its size is told."""
+    p = e.function("exp", e.step("multiply", e.constant(-2), e.step("absolute", x)))
+    root = e.step("add", e.constant(1), p)
+    product = e.step("multiply", e.constant(4), p)
+    return e.step("divide", product, e.step("multiply", root, root))
 
 
 def scored(v: Any, query: Any, key: Any, value: Any, rules: Mapping[str, Any]) -> Scored:

@@ -85,7 +85,8 @@ def pow(v: Any, x1: Any, x2: Any) -> Any:
 
     Complex: exp(x2 log x1), the principal value; it errs by what the steps of that formula round
     (7u the logarithm, 10u the exponential), for integers x2 up to 100 also by what products of
-    factors x1 do. 0^0 is 1, or NaN by the formula; powers of 0 with a positive real part of x2 are
+    factors x1 do. The polar form with |x1|^2 (XLA's) is worse: its logarithm loses digits near |x1|
+    = 1. 0^0 is 1, or NaN by the formula; powers of 0 with a positive real part of x2 are
     0, with others NaN or infinities. Of infinities and NaN no standard says what is stored: it may
     be anything (C99 G.6.4.1).
     """
@@ -167,14 +168,21 @@ def atan2(v: Any, x1: Any, x2: Any) -> Any:
 
 
 def atan2_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
-    """grad_output x2 / (x1^2 + x2^2) and -grad_output x1 / (x1^2 + x2^2); NaN at the origin."""
+    """grad_output x2 / (x1^2 + x2^2) and -grad_output x1 / (x1^2 + x2^2).
+
+    At the origin, where the angle has no derivative, NaN, or zero times grad_output, as of torch.
+    """
+    e = v.exact
     square = v.add(v.multiply(x1, x1), v.multiply(x2, x2))
+    size = e.step("add", e.step("absolute", x1), e.step("absolute", x2))
     found = []
     for x in (x2, v.negative(x1)):
         top = v.multiply(grad_output, x)
         quotient = v.divide(top, square)
         over = v.multiply(top, v.divide(v.constant(1), square))
-        found.append(v.admit(quotient, quotient, over))
+        plain = v.admit(quotient, quotient, over)
+        origin = v.admit(quotient, quotient, v.multiply(top, v.constant(0)))
+        found.append(v.above_zero(size, plain, v.if_number(size, origin, plain)))
     return dict(zip(("x1", "x2"), found, strict=True))
 
 

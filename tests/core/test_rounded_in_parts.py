@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import exactref as er
-from exactref_core.arithmetic import parts
+from exactref_core.arithmetic import level_choices, parts
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.graph import Store
@@ -47,7 +47,7 @@ def test_answers_are_those_of_the_whole(name: str, monkeypatch: pytest.MonkeyPat
     whole: Any = CALLS[name]().rounded
     split = []
     monkeypatch.setattr(parts, "CACHED", 400)
-    monkeypatch.setattr(parts, "SMALL", 0)
+    monkeypatch.setattr(level_choices, "SMALL", 0)
     monkeypatch.setattr(
         parts, "local_parts", lambda *args: split.append(local_parts(*args)) or split[-1]
     )

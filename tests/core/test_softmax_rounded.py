@@ -88,7 +88,7 @@ def test_weights_are_those_of_the_certified_reading(
     kind: str, n: int, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(row_exponentials, "BLOCK", 2 * n)
-    monkeypatch.setattr("exactref_core.arithmetic.parts.SMALL", 0)
+    monkeypatch.setattr("exactref_core.arithmetic.level_choices.SMALL", 0)
     x = hostile(kind, n).astype(form)
     result = er.softmax(x, axis=-1)
     rounded = result.rounded
@@ -114,7 +114,7 @@ def test_answers_are_bit_for_bit_those_of_the_pairs(monkeypatch: pytest.MonkeyPa
 
 def test_rows_of_other_arrays_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps before the weights, other formats and modes, and a transposed input."""
-    monkeypatch.setattr("exactref_core.arithmetic.parts.SMALL", 0)
+    monkeypatch.setattr("exactref_core.arithmetic.level_choices.SMALL", 0)
     x = np.random.default_rng(1).standard_normal((40, 60)).astype(np.float32)
     for call in (
         lambda: er.softmax(x, axis=0),
