@@ -14,6 +14,8 @@ CALLS: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: er.add(x, y),
     "exp": lambda x, y: er.exp(x),
     "gelu": lambda x, y: er.gelu(x),
+    "tanh": lambda x, y: er.tanh(x),
+    "log1p": lambda x, y: er.log1p(er.abs(x).rounded),
     "sum": lambda x, y: er.sum(x, axis=-1),
     "mean": lambda x, y: er.mean(x, axis=-1),
     "matmul": lambda x, y: er.matmul(x, er.asarray(y.data.T, y.format)),
