@@ -6,6 +6,7 @@ the last; an element that the highest precision leaves open is an error, never a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import zip_longest
@@ -172,9 +173,10 @@ class Part:
 
     def round_one(self, flat: int) -> float:
         """Return one element's certified rounding."""
-        return self.raise_precision(
+        found = self.raise_precision(
             flat, lambda reading: rounded_exact(reading, self.source, flat, self.store)
         )
+        return found if found == found else math.nan
 
     # -- the range -----------------------------------------------------------------------------
 
