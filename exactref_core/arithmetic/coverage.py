@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from exactref_core.arithmetic import states
 from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
@@ -15,7 +14,7 @@ from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.graph import Indices, Node, sum_terms
 from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
-from exactref_core.arithmetic.ranges import Range
+from exactref_core.arithmetic.ranges import Range, within
 from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
 from exactref_core.arithmetic.staged_products import staged, within_reach
@@ -50,7 +49,12 @@ def covered(
         rest = np.flatnonzero(~result)
     if rest.size:
         chosen = rest if flat is None else flat[rest]
-        result[rest] = within(range_for(part, chosen, standard, flush), values[rest])
+        if known:
+            result[rest] = within(range_for(part, chosen, standard, flush), values[rest])
+        elif flat is None and not few(part, rest.size):
+            result = part.within_range(values, standard, flush, None)
+        else:
+            result[rest] = part.within_range(values[rest], standard, flush, chosen)
     if signed_zeros:
         zeros = np.flatnonzero(result & (values == 0))
         if zeros.size:
@@ -124,22 +128,16 @@ def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, value
     return found if x.special is None else found & (x.special == 0)
 
 
+def few(part: Part, elements: int) -> bool:
+    """Return whether so few elements are cheaper one by one than all at once."""
+    return (WORTH if part.source.verb == "attend" else 2) * elements < part.node.size
+
+
 def range_for(part: Part, flat: Indices, standard: Any, flush: bool) -> Range:
     """Return ranges of some elements, from the full arrays where those are known or worth it."""
-    few = WORTH * flat.size if part.source.verb == "attend" else 2 * flat.size
-    if not part.knows_range(standard, flush) and few < part.node.size:
+    if not part.knows_range(standard, flush) and few(part, flat.size):
         return part.range_at(standard, flush, flat)
     return Range(*(array[flat] for array in part.range(standard, flush).arrays))
-
-
-def within(ranges: Range, values: Floats) -> Bools:
-    """Return whether each value is a finite one in its range or a special that is allowed."""
-    finite = (values >= ranges.low) & (values <= ranges.high)
-    plus = (values == np.inf) & ((ranges.states & states.PLUS) != 0)
-    minus = (values == -np.inf) & ((ranges.states & states.MINUS) != 0)
-    nan = np.isnan(values) & ((ranges.states & states.NAN) != 0)
-    found: Bools = finite | plus | minus | nan
-    return found
 
 
 def zero_signs(part: Part, flat: Indices, ranges: Range, negative: Bools) -> Bools:

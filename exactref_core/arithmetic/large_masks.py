@@ -9,13 +9,13 @@ both factors, a softcap's quotient and product. A tanh is at most 1, and rounds 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from exactref_core.arithmetic.approx import Approx
+from exactref_core.arithmetic.bound import ALGEBRA
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Node, is_float_input
 from exactref_core.errors import InputError
@@ -50,7 +50,7 @@ def largest_scores(
         size = np.matmul(q, np.swapaxes(k, -1, -2)) * (abs(scale) * ROOM * (1 + n * 2.0**-52))
         if cap is not None:
             size = np.fmin(size, cap)
-        size *= math.exp(min((n + 16) * float(sums.unit_roundoff), 700.0))
+        size *= ALGEBRA.power(sums.unit_roundoff, n + 16).high
         size += (n + 2) * float(sums.eta)
     return np.where(np.isnan(size), np.inf, size)
 

@@ -94,4 +94,6 @@ def round_some(x: Approx, store: Store) -> tuple[Floats, Any]:
         return low, undecided
     given = x.special != 0
     special = x.special if store.format.infinity else store_value(x.special, store)
+    # The sign of NaN depends on the instructions that NumPy's loops are made of.
+    special = np.where(np.isnan(special), np.nan, special)
     return np.where(given, special, low), undecided & ~given
