@@ -151,7 +151,8 @@ def means_of(part: Scratch, reach: Floats, values: Floats, sizes: Floats) -> Fou
 def lost_of(least: float, values: Floats) -> float:
     """Return what sums of products lose to underflow and to exponentials taken as 0, often 0."""
     lost, n = 0.0, len(values)
-    if math.exp(max(least, LEAST)) * smallest(values) * 0.5 < NO_UNDERFLOW:
+    # e^g >= 2**(1.5 g), more than a rounding above the power of two below that.
+    if math.ldexp(smallest(values), math.floor(1.5 * max(least, LEAST))) < NO_UNDERFLOW:
         lost = n * UNDERFLOW
     if least < LEAST:
         lost += 2 * n * VANISHED * float(np.max(np.abs(values), initial=0.0)) + TINY
