@@ -167,7 +167,7 @@ class CertifiedBounds(Layered):
                 sets = certified_sets.without_numbers(algebra, form, number(result), error, sets)
         if verb == "within" and form is not None and not form.infinity:
             sets = int(states.without_infinities(sets))
-        if not sets & states.FINITE:
+        if not sets & states.FINITE and not finite(result):
             error = inherited = rational(0)
         return ScalarBound(error, inherited, sets)
 

@@ -10,6 +10,7 @@ import pytest
 
 import exactref as er
 from exactref_core.errors import DTypeError, InputError
+from exactref_core.registry import get_standard
 
 X = np.float32([1.0, 2.0])
 TINY = np.float32(1e-40)
@@ -60,3 +61,17 @@ def test_the_cure_for_python_numbers_is_named() -> None:
             er.sum(X).covers(output)
     with pytest.raises(DTypeError, match=r"dtype='float64'.*implementation returns$"):
         er.sum(X).covers(np.float64(3))
+
+
+@pytest.mark.parametrize("standard", ["normal", "any_order"])
+def test_overflow_on_the_way_takes_nothing_from_the_range(standard: str) -> None:
+    # The sum overflows in every order; a wider accumulator, of the same errors, does not.
+    x = np.where(np.arange(31) % 2 == 0, 1.2e38, 1.08e38).astype(np.float32)
+    mean, smaller = er.mean(x), er.mean(x * np.float32(2.0**-20))
+    assert mean.may_be("+inf").tolist()
+    assert mean.tolerance(standard).tolist() == smaller.tolerance(standard).tolist() * 2.0**20
+    below = np.nextafter(np.asarray(mean.rounded), np.float32(0))
+    assert er.mean(x).covers(below, standard).tolist()
+    assert mean.covers(below, standard).tolist()
+    certified = mean.outputs["output"].parts[0].range_one(get_standard(standard), False, 0)
+    assert certified.low[0] == mean.finite_range(standard)[0].tolist()
