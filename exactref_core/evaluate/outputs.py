@@ -22,6 +22,7 @@ from exactref_core.evaluate.enclosures import enclose
 from exactref_core.evaluate.integers import exact_integers
 from exactref_core.exact.context import sheltered
 from exactref_core.formats.catalogue import get_format
+from exactref_core.formats.codec import encode, storage_dtype
 from exactref_core.formats.format import Format
 from exactref_core.registry import get_standard
 
@@ -29,6 +30,8 @@ __all__ = ["PartsOutput"]
 
 Floats = npt.NDArray[np.float64]
 
+# Elements that are picked at once.
+BLOCK = 12288
 FLAGS = {"+inf": states.PLUS, "-inf": states.MINUS, "nan": states.NAN}
 
 
@@ -106,7 +109,16 @@ class PartsOutput:
         """The exact values rounded once."""
         if self.format.is_integer:
             return Array.from_values(self.pick(exact_integers(self.parts[0], self.op)), self.format)
+        if len(self.parts) == 1:
+            return self.stored(self.parts[0].stored())
         return Array.from_values(self.join([part.rounded() for part in self.parts]), self.format)
+
+    def stored(self, flat: npt.NDArray[np.floating[Any]]) -> Array:
+        """Return a part's flat numbers, in float64 or narrower, as an array of the format."""
+        if self.places is None or flat.size < self.places.size:
+            flat = as_stored(flat, self.format)
+        chosen = flat if self.places is None else taken(flat, self.places)
+        return Array(as_stored(chosen, self.format).reshape(self.shape), self.format)
 
     @sheltered
     def normal(self) -> Array:
@@ -220,6 +232,20 @@ class PartsOutput:
         return PartsOutput(
             self.op, self.name, self.format, self.parts, moved, places, self.normal_answer
         )
+
+
+def as_stored(flat: npt.NDArray[Any], form: Format) -> npt.NDArray[Any]:
+    """Return numbers of a format in its storage."""
+    return flat if flat.dtype == storage_dtype(form) else encode(flat, form)
+
+
+def taken(flat: npt.NDArray[Any], places: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
+    """Return the elements at places, in blocks, as NumPy widens the places of each call."""
+    found = np.empty(places.size, flat.dtype)
+    for start in range(0, places.size, BLOCK):
+        part = slice(start, start + BLOCK)
+        found[part] = flat.take(places[part])
+    return found
 
 
 def distances(rounded: Floats, ranges: Range) -> Floats:

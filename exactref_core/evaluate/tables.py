@@ -15,10 +15,12 @@ from exactref_core.array import Array
 from exactref_core.evaluate.outputs import PartsOutput
 from exactref_core.op import Op
 
-__all__ = ["Table", "table_of"]
+__all__ = ["Table", "by_bits", "narrow_source", "occurring"]
 
-# Elements from which looking for those that occur more than once is worth it.
+# Elements from which looking for those that occur more than once is worth it, and from which it
+# costs more than to evaluate others too, where that is cheap.
 LEAST = 1 << 12
+MANY = 1 << 20
 WIDEST = 2  # bytes of an element
 PLAIN = (bool, int, float, str, type(None))
 
@@ -28,7 +30,7 @@ class Table:
     """The different elements of an array, and where each element of the array is among them."""
 
     array: Array
-    places: npt.NDArray[np.uint16]
+    places: npt.NDArray[np.unsignedinteger[Any]]
     shape: tuple[int, ...]
 
     def spread(self, output: PartsOutput) -> PartsOutput:
@@ -49,8 +51,10 @@ class Table:
         )
 
 
-def table_of(op: Op, sources: Mapping[str, Any], parameters: Mapping[str, Any]) -> Table | None:
-    """Return the table of an elementwise call of one narrow array; None where there is none.
+def narrow_source(
+    op: Op, sources: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> Array | None:
+    """Return the one narrow array of an elementwise call; None where the call is another.
 
     An element's answers depend on its number alone, bit by bit: zeros of both signs are apart.
     """
@@ -61,7 +65,17 @@ def table_of(op: Op, sources: Mapping[str, Any], parameters: Mapping[str, Any]) 
         return None
     if source.data.itemsize > WIDEST or not all(isinstance(x, PLAIN) for x in parameters.values()):
         return None
-    bits = source.data.reshape(-1).view(f"u{source.data.itemsize}")
+    return source
+
+
+def bits_of(source: Array) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """Return an array's elements in their storage, flat, as integers."""
+    return source.data.reshape(-1).view(f"u{source.data.itemsize}")
+
+
+def occurring(source: Array) -> Table | None:
+    """Return the table of the elements that occur; None where most are different."""
+    bits = bits_of(source)
     occurs = np.zeros(1 << (8 * source.data.itemsize), bool)
     occurs[bits] = True
     found = np.flatnonzero(occurs)
@@ -71,3 +85,18 @@ def table_of(op: Op, sources: Mapping[str, Any], parameters: Mapping[str, Any]) 
     order[found] = np.arange(found.size)
     array = Array(found.astype(bits.dtype).view(source.data.dtype), source.format)
     return Table(array, order[bits], source.shape)
+
+
+def by_bits(source: Array) -> Table | None:
+    """Return the table of all numbers no larger in size than those that occur, by their bits.
+
+    Negative ones come after the others; what would lie between is one of the elements. None where
+    there are not MANY elements.
+    """
+    if source.size < MANY:
+        return None
+    bits = bits_of(source)
+    numbers = np.arange(int(bits.max()) + 1, dtype=bits.dtype)
+    top = max(int(bits.view(f"i{bits.itemsize}").max()), -1)
+    numbers[top + 1 : 1 << (8 * bits.itemsize - 1)] = bits[0]
+    return Table(Array(numbers.view(source.data.dtype), source.format), bits, source.shape)

@@ -18,7 +18,7 @@ from exactref_core.exact.double_double import Floats
 from exactref_core.exact.plain_circular import atan
 from exactref_core.exact.plain_exponentials import ROOM, Found, exp, log
 
-__all__ = ["plain_pair"]
+__all__ = ["PAIRS", "plain_pair"]
 
 SMALLEST = 2.0**-1070
 
@@ -52,7 +52,7 @@ def angle(y: Floats, x: Floats, off_y: Floats | None, off_x: Floats | None) -> F
     return np.copysign(value, y), np.where(good, radius, np.inf)
 
 
-KERNELS = {"pow": power, "atan2": angle}
+PAIRS = {"pow": power, "atan2": angle}
 
 
 @np.errstate(all="ignore")
@@ -63,5 +63,5 @@ def plain_pair(
 
     A radius of inf says nothing; None where there is no kernel.
     """
-    kernel = KERNELS.get(name)
+    kernel = PAIRS.get(name)
     return None if kernel is None else kernel(x, y, off_x, off_y)
