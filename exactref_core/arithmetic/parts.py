@@ -49,11 +49,6 @@ class Part(Ladder):
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
         self.ranges: dict[tuple[str, bool], Range] = {}
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether plain float64 decides most elements, which then cost little."""
-        return self.program() is not None
-
     # -- the range -----------------------------------------------------------------------------
 
     def range(self, standard: Any, flush: bool) -> Range:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from exactref_core.evaluate.inputs import (
 from exactref_core.evaluate.origin import Call, snapshots
 from exactref_core.evaluate.outputs import PartsOutput
 from exactref_core.evaluate.parameters import checked
-from exactref_core.evaluate.tables import by_bits, narrow_source, occurring
+from exactref_core.evaluate.tables import table_of
 from exactref_core.exact.context import sheltered
 from exactref_core.formats.catalogue import get_format, part_format
 from exactref_core.formats.format import Format
@@ -40,9 +40,6 @@ from exactref_core.op import REQUIRED, Op
 from exactref_core.result import Result
 
 __all__ = ["call", "function", "output_shape", "signature"]
-
-Forms: TypeAlias = tuple[Format, Format]
-Rule: TypeAlias = tuple[Rounding | str, Overflow]
 
 # Steps that round once; alone over inputs, they are no rounding point of a longer computation.
 LONE = ("add", "subtract", "multiply", "divide", "sqrt", "negative", "absolute")
@@ -76,52 +73,30 @@ def call(
             given[name], sources[name] = value, take_optional(value, name, first)
     form, output = formats(op, sources, dtype)
     compute = compute_format(form, output) if compute is None else compute
-    forms = (output, compute)
-    outputs = outputs_by_table(op, sources, own, forms, (rounding, overflow))
-    if outputs is None:
-        outputs = outputs_of(op, sources, own, forms, (rounding, overflow))
-    return Result(
-        outputs,
-        recorded(op, given, sources, {**own, "dtype": dtype, **rule}),
-    )
-
-
-def outputs_of(
-    op: Op, sources: Mapping[str, Any], own: Mapping[str, Any], forms: Forms, rule: Rule
-) -> dict[str, Any]:
-    """Return the outputs of a definition, given the output and the compute format."""
-    output, compute = forms
-    values = {name: nodes(source, compute) for name, source in sources.items()}
+    table = table_of(op, sources, own)
+    evaluated = sources if table is None else dict.fromkeys(sources, table.array)
+    values = {name: nodes(source, compute) for name, source in evaluated.items()}
     operands = [values.pop(name) for name in op.tensors]
     absent = dict.fromkeys(op.optional)
     defined = op.define(AllVerbs(compute), *operands, **{**absent, **values, **own})
     results = defined if isinstance(defined, dict) else {op.outputs[0]: defined}
-    return {
+    outputs: dict[str, Any] = {
         name: make_output(
-            op, name, value, widened(output) if name in op.wide_outputs else output, compute, rule
+            op,
+            name,
+            value,
+            widened(output) if name in op.wide_outputs else output,
+            compute,
+            (rounding, overflow),
         )
         for name, value in results.items()
     }
-
-
-def outputs_by_table(
-    op: Op, sources: Mapping[str, Any], own: Mapping[str, Any], forms: Forms, rule: Rule
-) -> dict[str, Any] | None:
-    """Return the outputs where each different number is evaluated once, None where that is no gain.
-
-    Of many elements they need not be looked for where others cost little.
-    """
-    source = narrow_source(op, sources, own)
-    if source is None:
-        return None
-    for table in (by_bits, occurring):
-        found = table(source)
-        if found is None:
-            continue
-        outputs = outputs_of(op, dict.fromkeys(sources, found.array), own, forms, rule)
-        if table is occurring or all(x.is_plain for one in outputs.values() for x in one.parts):
-            return {name: found.spread(one) for name, one in outputs.items()}
-    return None
+    if table is not None:
+        outputs = {name: table.spread(one) for name, one in outputs.items()}
+    return Result(
+        outputs,
+        recorded(op, given, sources, {**own, "dtype": dtype, **rule}),
+    )
 
 
 def recorded(
@@ -158,7 +133,7 @@ def make_output(
     value: Value,
     form: Format,
     compute: Format,
-    rule: Rule,
+    rule: tuple[Rounding | str, Overflow],
 ) -> PartsOutput:
     """Return one output: its parts stored in the output format."""
     roots = (value.real, value.imag) if isinstance(value, Complex) else (value,)

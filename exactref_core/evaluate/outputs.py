@@ -26,7 +26,7 @@ from exactref_core.formats.codec import encode, storage_dtype
 from exactref_core.formats.format import Format
 from exactref_core.registry import get_standard
 
-__all__ = ["PartsOutput"]
+__all__ = ["PartsOutput", "taken"]
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,15 +12,15 @@ import numpy.typing as npt
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.pick_verbs import Pick
 from exactref_core.array import Array
-from exactref_core.evaluate.outputs import PartsOutput
+from exactref_core.evaluate.outputs import PartsOutput, taken
 from exactref_core.op import Op
 
-__all__ = ["Table", "by_bits", "narrow_source", "occurring"]
+__all__ = ["Table", "table_of"]
 
-# Elements from which looking for those that occur more than once is worth it, and from which it
-# costs more than to evaluate others too, where that is cheap.
+# Elements from which looking for those that occur more than once is worth it.
 LEAST = 1 << 12
-MANY = 1 << 20
+# Elements that are looked up at once: NumPy widens their numbers to places first.
+BLOCK = 12288
 WIDEST = 2  # bytes of an element
 PLAIN = (bool, int, float, str, type(None))
 
@@ -30,7 +30,7 @@ class Table:
     """The different elements of an array, and where each element of the array is among them."""
 
     array: Array
-    places: npt.NDArray[np.unsignedinteger[Any]]
+    places: npt.NDArray[np.uint16]
     shape: tuple[int, ...]
 
     def spread(self, output: PartsOutput) -> PartsOutput:
@@ -51,10 +51,8 @@ class Table:
         )
 
 
-def narrow_source(
-    op: Op, sources: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> Array | None:
-    """Return the one narrow array of an elementwise call; None where the call is another.
+def table_of(op: Op, sources: Mapping[str, Any], parameters: Mapping[str, Any]) -> Table | None:
+    """Return the table of an elementwise call of one narrow array; None where there is none.
 
     An element's answers depend on its number alone, bit by bit: zeros of both signs are apart.
     """
@@ -65,38 +63,14 @@ def narrow_source(
         return None
     if source.data.itemsize > WIDEST or not all(isinstance(x, PLAIN) for x in parameters.values()):
         return None
-    return source
-
-
-def bits_of(source: Array) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """Return an array's elements in their storage, flat, as integers."""
-    return source.data.reshape(-1).view(f"u{source.data.itemsize}")
-
-
-def occurring(source: Array) -> Table | None:
-    """Return the table of the elements that occur; None where most are different."""
-    bits = bits_of(source)
+    bits = source.data.reshape(-1).view(f"u{source.data.itemsize}")
     occurs = np.zeros(1 << (8 * source.data.itemsize), bool)
-    occurs[bits] = True
+    for start in range(0, bits.size, BLOCK):
+        occurs[bits[start : start + BLOCK].astype(np.intp)] = True
     found = np.flatnonzero(occurs)
     if 2 * found.size > bits.size:
         return None
     order = np.zeros(occurs.size, np.uint16)
     order[found] = np.arange(found.size)
     array = Array(found.astype(bits.dtype).view(source.data.dtype), source.format)
-    return Table(array, order[bits], source.shape)
-
-
-def by_bits(source: Array) -> Table | None:
-    """Return the table of all numbers no larger in size than those that occur, by their bits.
-
-    Negative ones come after the others; what would lie between is one of the elements. None where
-    there are not MANY elements.
-    """
-    if source.size < MANY:
-        return None
-    bits = bits_of(source)
-    numbers = np.arange(int(bits.max()) + 1, dtype=bits.dtype)
-    top = max(int(bits.view(f"i{bits.itemsize}").max()), -1)
-    numbers[top + 1 : 1 << (8 * bits.itemsize - 1)] = bits[0]
-    return Table(Array(numbers.view(source.data.dtype), source.format), bits, source.shape)
+    return Table(array, taken(order, bits), source.shape)
