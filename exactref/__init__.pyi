@@ -97,6 +97,7 @@ def batch_norm(
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-05,
+    eps_outside: bool = False,
     **common: Unpack[Common],
 ) -> Result:
     """Batch normalization of x (n, c, ...), each channel by given or its own statistics."""
@@ -183,6 +184,7 @@ def group_norm(
     weight: Any = None,
     bias: Any = None,
     eps: float = 1e-05,
+    eps_outside: bool = False,
     **common: Unpack[Common],
 ) -> Result:
     """Group normalization of x (n, c, ...): each of ``num_groups`` groups of channels by its own."""
@@ -202,6 +204,7 @@ def layer_norm(
     weight: Any = None,
     bias: Any = None,
     eps: float = 1e-05,
+    eps_outside: bool = False,
     **common: Unpack[Common],
 ) -> Result:
     """Layer normalization (x - m) / sqrt(s + eps) * weight + bias over the last axes."""
@@ -328,6 +331,7 @@ def rms_norm(
     weight: Any = None,
     eps: Any = None,
     residual: Any = None,
+    eps_outside: bool = False,
     **common: Unpack[Common],
 ) -> Result:
     """Root-mean-square normalization x / sqrt(mean(x^2) + eps) * weight over the last axes."""
@@ -355,6 +359,7 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
     causal_alignment: Any = None,
     fully_masked: str = "zero",
+    mask_sum: str = "exact",
     window: Any = None,
     softcap: float = 0.0,
     cu_seqlens_q: Any = None,

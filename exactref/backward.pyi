@@ -63,6 +63,7 @@ def batch_norm(
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-05,
+    eps_outside: bool = False,
     **common: Unpack[Common],
 ) -> Result:
     """Gradient of `batch_norm`: how a loss moves with its tensors, given ``grad_output``."""
@@ -178,6 +179,7 @@ def group_norm(
     weight: Any = None,
     bias: Any = None,
     eps: float = 1e-05,
+    eps_outside: bool = False,
     **common: Unpack[Common],
 ) -> Result:
     """Gradient of `group_norm`: how a loss moves with its tensors, given ``grad_output``."""
@@ -198,6 +200,7 @@ def layer_norm(
     weight: Any = None,
     bias: Any = None,
     eps: float = 1e-05,
+    eps_outside: bool = False,
     **common: Unpack[Common],
 ) -> Result:
     """Gradient of `layer_norm`: how a loss moves with its tensors, given ``grad_output``."""
@@ -376,6 +379,7 @@ def rms_norm(
     weight: Any = None,
     eps: Any = None,
     residual: Any = None,
+    eps_outside: bool = False,
     **common: Unpack[Common],
 ) -> Result:
     """Gradient of `rms_norm`: how a loss moves with its tensors, given ``grad_output``."""
@@ -405,6 +409,7 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
     causal_alignment: Any = None,
     fully_masked: str = "zero",
+    mask_sum: str = "exact",
     window: Any = None,
     softcap: float = 0.0,
     cu_seqlens_q: Any = None,

@@ -40,16 +40,16 @@ def judge_one(
     reference: Any = result.outputs[name]
     actual = reference.check(array)
     start = time.perf_counter()
+    rounded = split(result.rounded)
+    values = split(actual)
+    error = np.abs(distance(values, rounded))
+    # Of which 0 needs none; the ranges behind it, once known, answer for what is covered.
+    tolerance = split(result.tolerance(standard, flush_to_zero=flush)) if np.any(error) else error
     inner = "normal" if standard == "any_order" else standard
     normal = parts_of(result.covers(actual, inner, flush_to_zero=flush))
     any_order = normal  # which covers all that its own standard, the wider one, is asked about
     if not normal.all():
         any_order = normal | parts_of(result.covers(actual, "any_order", flush_to_zero=flush))
-    rounded = split(result.rounded)
-    values = split(actual)
-    error = np.abs(distance(values, rounded))
-    # Of which 0 needs none.
-    tolerance = split(result.tolerance(standard, flush_to_zero=flush)) if np.any(error) else error
     vacuous = reference.vacuous(standard, flush)
     seconds = time.perf_counter() - start
     worst: tuple[Row, ...] = ()

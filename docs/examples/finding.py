@@ -19,9 +19,15 @@ from exactref import Result
 Numbers = npt.NDArray[Any]
 
 FINDINGS: dict[str, Finding] = {}
-# What the page's numbers were found with.
+FORMATS = ("float64", "float32", "bfloat16", "float16", "complex64", "complex128")
+# What the page's numbers were found with. On processors with AVX-512 libraries do what they did
+# here, but for the findings that name a processor.
 VERSIONS = {"numpy": "2.4", "torch": "2.13", "scipy": "1.17", "triton": "3.9", "ml_dtypes": "0.6"}
-PROCESSOR = {"GenuineIntel", "avx512f", "avx512_bf16", "amx_bf16"}
+PROCESSORS = {
+    "": {"avx512f"},
+    "AMX": {"GenuineIntel", "avx512f", "avx512_bf16", "amx_bf16"},
+    "AMD": {"AuthenticAMD", "avx512f"},
+}
 
 
 @dataclass(frozen=True)
@@ -40,27 +46,76 @@ class Case:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding in the words of the page, and the case of it."""
+    """A finding in the words of the page, and the case of it.
+
+    ``library`` is what is at fault and ``needs`` what the kernel is called from; ``processor`` is
+    a key of ``PROCESSORS``.
+    """
 
     name: str
     kernel: str
+    form: str
     inputs: str
     returned: str
     why: str
     standard: str
-    needs: str
+    library: str
+    processor: str
     case: Callable[[], Case]
+
+    @property
+    def needs(self) -> str:
+        """The package that has to be there."""
+        return self.name.split("_")[0]
+
+    @property
+    def version(self) -> str:
+        """The library and version that the page's numbers are of, and the processor."""
+        on = f", {self.processor}" if self.processor else ""
+        return f"{self.library} {VERSIONS[self.library]}{on}"
+
+    @property
+    def verdict(self) -> str:
+        """What is said of the kernel, by the page."""
+        if self.standard == "normal":
+            return "worse"
+        return "wrong" if self.case().declared is None else "wrong unless declared"
+
+    @property
+    def ours(self) -> bool:
+        """Whether library and processor are those that the page's numbers were found with."""
+        info = Path("/proc/cpuinfo")
+        flags = set(info.read_text().split()) if info.exists() else set()
+        version = importlib.metadata.version(self.library)
+        same = version.startswith(VERSIONS[self.library] + ".")
+        known = flags >= PROCESSORS[self.processor]
+        return same and platform.machine() == "x86_64" and known
 
 
 def finding(
-    kernel: str, inputs: str, returned: str, why: str, *, standard: str = "any_order"
+    kernel: str,
+    inputs: str,
+    returned: str,
+    why: str,
+    *,
+    standard: str = "any_order",
+    library: str = "",
+    on: str = "",
 ) -> Callable[[Callable[[], Case]], Callable[[], Case]]:
-    """Register the case that a function makes, under the function's name."""
+    """Register the case that a function makes, under the function's name.
+
+    ``kernel`` ends with the format, after a comma. The name begins with the library, unless it is
+    given; ``on`` is the processor that it takes.
+    """
+    call, _, form = kernel.rpartition(", ")
+    if form not in FORMATS:
+        raise ValueError(f"kernel is {kernel!r}; it has to end with a format, one of {FORMATS}")
 
     def register(case: Callable[[], Case]) -> Callable[[], Case]:
         name = case.__name__
-        library = name.split("_")[0]
-        FINDINGS[name] = Finding(name, kernel, inputs, returned, why, standard, library, case)
+        of = library or name.split("_")[0]
+        words = (name, call, form, inputs, returned, why, standard, of, on)
+        FINDINGS[name] = Finding(*words, case)
         return case
 
     return register
@@ -109,15 +164,6 @@ def on_autograd(
 def covered_by(result: Result, standard: str = "any_order", **terms: bool) -> Callable[[Any], bool]:
     """Whether an output is covered by a result."""
     return lambda output: bool(result.covers(output, standard, **terms).all())
-
-
-def ours(library: str) -> bool:
-    """Whether library and processor are those that the page's numbers were found with."""
-    info = Path("/proc/cpuinfo")
-    flags = set(info.read_text().split()) if info.exists() else set()
-    version = importlib.metadata.version(library)
-    same = version.startswith(VERSIONS[library] + ".")
-    return same and platform.machine() == "x86_64" and flags >= PROCESSOR
 
 
 def only(output: Any) -> Any:

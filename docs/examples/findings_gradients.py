@@ -20,6 +20,30 @@ def torch_autograd_digamma() -> Case:
     return Case(run, er.backward.digamma(one, one))
 
 
+@finding(
+    "torch's autograd of `digamma`, float32",
+    "-1, gradient 1",
+    "1.2913697e+15",
+    "no infinity at the poles: pi x is rounded before its sine is taken; float64 too",
+)
+def torch_autograd_digamma_pole() -> Case:
+    one = array([1], "float32")
+    run = on_autograd(lambda torch, x: torch.digamma(x), one, -one)
+    return Case(run, er.backward.digamma(one, -one))
+
+
+@finding(
+    "torch's autograd of `lgamma`, float64",
+    "-1 + 2^-8, gradient 1",
+    "-255.5668868502355",
+    "the digamma function, which loses digits above every negative integer",
+)
+def torch_autograd_lgamma() -> Case:
+    one, x = np.ones(1), np.array([-1 + 2.0**-8])
+    run = on_autograd(lambda torch, x: torch.lgamma(x), one, x)
+    return Case(run, er.backward.lgamma(one, x))
+
+
 def quotient(grad: float, x2: float) -> Case:
     """The gradient of 1 / x2."""
     g, x1, x2s = (array([v], "float32") for v in (grad, 1, x2))

@@ -49,6 +49,7 @@ def torch_bfloat16_matmul_flushes() -> Case:
     "17 x 17 ones but for an infinity in row 1, column 0, times ones: row 0",
     "nan",
     "for an odd inner axis the row's padding is the first element of the next row, times zero",
+    on="AMX",
 )
 def torch_bfloat16_matmul_leaks() -> Case:
     A, B = ones(17, 17, 17)
@@ -84,7 +85,7 @@ def dot(dtype: str, u: float) -> Case:
 
 
 @finding(
-    "`torch.linalg.vecdot`, bfloat16, in batches",
+    "`torch.linalg.vecdot`, in batches, bfloat16",
     "`[1 + u, -1]` and `[1 + u, 1 + 2u]`, u = 2^-7",
     "0",
     "products are stored in 16 bits",
@@ -93,7 +94,7 @@ def torch_vecdot_bfloat16() -> Case:
     return dot("bfloat16", 2.0**-7)
 
 
-@finding("`torch.linalg.vecdot`, float16, in batches", "the same, u = 2^-10", "0", "the same")
+@finding("`torch.linalg.vecdot`, in batches, float16", "the same, u = 2^-10", "0", "the same")
 def torch_vecdot_float16() -> Case:
     return dot("float16", 2.0**-10)
 
@@ -142,6 +143,7 @@ def torch_gelu_bfloat16_overflows() -> Case:
     "inf, in an array of 2",
     "nan",
     "single numbers are right",
+    on="AMX",
 )
 def torch_gelu_float16() -> Case:
     return gelus(np.inf, "float16")
@@ -183,7 +185,7 @@ def torch_batch_norm_bfloat16() -> Case:
 
 
 @finding(
-    "Triton's interpreter, store to bfloat16",
+    "Triton's interpreter, store, bfloat16",
     "515",
     "512",
     "truncates, where rounding to nearest is the default of Triton's casts",

@@ -24,13 +24,13 @@ def numpy_sum_of_columns() -> Case:
     return Case(lambda: np.sum(x, axis=0), er.sum(x, axis=0))
 
 
-@finding("`np.sum`, ml_dtypes' bfloat16", "`[256, 1, 1]`", "256", "sums are stored in bfloat16")
+@finding("`np.sum` of ml_dtypes, bfloat16", "`[256, 1, 1]`", "256", "sums are stored in bfloat16")
 def numpy_sum_of_bfloat16() -> Case:
     x = array([256, 1, 1], "bfloat16")
     return Case(lambda: np.sum(x), er.sum(x))
 
 
-@finding("`np.mean`, ml_dtypes' bfloat16", "`[256, 1, 1, 1]`", "64", "the same")
+@finding("`np.mean` of ml_dtypes, bfloat16", "`[256, 1, 1, 1]`", "64", "the same")
 def numpy_mean_of_bfloat16() -> Case:
     x = array([256, 1, 1, 1], "bfloat16")
     return Case(lambda: np.mean(x), er.mean(x))
@@ -69,7 +69,8 @@ def numpy_einsum_of_float16() -> Case:
     "`x.astype(ml_dtypes.bfloat16)`, float64",
     "1 + 2^-8 + 2^-40",
     "1",
-    "rounds to float32 first",
+    "rounds to float32 first; ml_dtypes 0.7 is right",
+    library="ml_dtypes",
 )
 def numpy_cast_to_bfloat16() -> Case:
     x = np.array([1 + 2.0**-8 + 2.0**-40])

@@ -22,34 +22,41 @@ def worse(run: Callable[[Any], Any], values: list[float], op: str = "sum") -> Ca
     return Case(lambda: run(x), r, declared=covered_by(r, "any_order"))
 
 
-@finding("`np.sum`", "`[0, 0, 0, -2^25, 2^25, 2, 0, 1]`", "0", LANES, standard="normal")
+@finding("`np.sum`, float32", "`[0, 0, 0, -2^25, 2^25, 2, 0, 1]`", "0", LANES, standard="normal")
 def numpy_sum() -> Case:
     return worse(np.sum, [0, 0, 0, -BIG, BIG, 2, 0, 1])
 
 
-@finding("`np.mean`", "`[0, 1, 2, 2^25, -2^25, 0, 0, 0]`", "0", LANES, standard="normal")
+@finding("`np.mean`, float32", "`[0, 1, 2, 2^25, -2^25, 0, 0, 0]`", "0", LANES, standard="normal")
 def numpy_mean() -> Case:
     return worse(np.mean, [0, 1, 2, BIG, -BIG, 0, 0, 0], "mean")
 
 
-@finding('`np.einsum("i->")`', "`[-2, -2^25, 2^25, 3]`", "4", LANES, standard="normal")
+@finding('`np.einsum("i->")`, float32', "`[-2, -2^25, 2^25, 3]`", "4", LANES, standard="normal")
 def numpy_einsum() -> Case:
     return worse(lambda x: np.einsum("i->", x), [-2, -BIG, BIG, 3])
 
 
-@finding("`torch.sum`", "`[-2, 0, -1, 2^25, -2^25]`", "0", LANES, standard="normal")
+@finding("`torch.sum`, float32", "`[-2, 0, -1, 2^25, -2^25]`", "0", LANES, standard="normal")
 def torch_sum() -> Case:
     return worse(lambda x: on_torch(lambda _, x: x.sum(), x)(), [-2, 0, -1, BIG, -BIG])
 
 
-@finding("`torch.dot` with ones", "`[-1, 2^25, -2^25, -2]`", "0", LANES, standard="normal")
+@finding(
+    "`torch.dot` with ones, float32",
+    "`[-1, 2^25, -2^25, -2]`",
+    "0",
+    LANES,
+    standard="normal",
+    on="AMX",
+)
 def torch_dot() -> Case:
     ones = np.ones(4, np.float32)
     return worse(lambda x: on_torch(lambda _, x, y: x.dot(y), x, ones)(), [-1, BIG, -BIG, -2])
 
 
 @finding(
-    "`batch_norm` of torch in evaluation",
+    "`batch_norm` of torch in evaluation, float32",
     "-1.5, running mean -1.5, running variance 2",
     "2.9802322e-08",
     "x alpha + beta, where x - mean is exact",

@@ -60,18 +60,24 @@ class Approx:
         if self.low is None and self.radius is None:
             exact = self.high, np.zeros(self.high.shape)
             return exact, exact
-        low: Any = 0.0 if self.low is None else self.low
-        radius: Any = 0.0 if self.radius is None else self.radius
-        # low +- radius rounds once and two_sum is exact: one float64 rounding to make room for.
-        wide = radius + np.where(np.asarray(radius) > 0, (np.abs(low) + radius) * SLACK, 0.0)
         with np.errstate(invalid="ignore", over="ignore"):
-            below, above = two_sum(self.high, low - wide), two_sum(self.high, low + wide)
+            below, above = (two_sum(self.high, low) for low in self.low_ends())
         # TwoSum of -0.0 and +0 is +0, but an exact zero keeps its sign.
-        zero = (self.high == 0) & np.signbit(self.high) & (np.asarray(wide) == 0)
+        sure = True if self.radius is None else self.radius == 0
+        zero = (self.high == 0) & np.signbit(self.high) & sure
         if np.any(zero):
             below = np.where(zero, self.high, below[0]), below[1]
             above = np.where(zero, self.high, above[0]), above[1]
         return below, above
+
+    def low_ends(self) -> tuple[Any, Any]:
+        """Return low words at or below, and at or above, those that every exact value may have."""
+        low: Any = 0.0 if self.low is None else self.low
+        radius: Any = 0.0 if self.radius is None else self.radius
+        # low +- radius rounds once: one float64 rounding to make room for.
+        wide = radius + np.where(np.asarray(radius) > 0, (np.abs(low) + radius) * SLACK, 0.0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return low - wide, low + wide
 
     def known(self) -> Bools:
         """Return where the radius says something."""

@@ -44,6 +44,7 @@ class FloatBounds(Layered):
         self.standard = standard
         self.flush = flush
         self.precise = precise
+        self.least = False  # whether lower ends alone are asked for
         self.memo: dict[Node, Bound] = {}
         self.kept: Kept[Bound] = Kept()
 
@@ -58,7 +59,9 @@ class FloatBounds(Layered):
     @cached_property
     def unflushed(self) -> FloatBounds:
         """The same reading where nothing is flushed."""
-        return FloatBounds(self.fast, self.standard, False, self.precise)
+        found = FloatBounds(self.fast, self.standard, False, self.precise)
+        found.least = self.least
+        return found
 
     @contextmanager
     def scope(self) -> Iterator[None]:

@@ -33,7 +33,7 @@ from exactref_core.arithmetic.pick_verbs import Pick
 from exactref_core.arithmetic.reduction_verbs import Scan
 from exactref_core.arithmetic.views import reshaping, strided
 
-__all__ = ["Apart", "Box", "boxes", "cells", "local_parts", "restrict", "run", "work"]
+__all__ = ["Apart", "Box", "boxes", "cells", "every", "local_parts", "restrict", "run", "work"]
 
 SAME = {*STEPS, *ELEMENTWISE, "admit", "restated"}
 # Each element is made of a row of the operands' last axis.

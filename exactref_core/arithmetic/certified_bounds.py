@@ -158,10 +158,12 @@ class CertifiedBounds(Layered):
             if verb != "divide" or not certified_sets.scales(values[1], bounds[1]):
                 before = rules.before_last(algebra, form, size, inherited, units, etas, self.flush)
         sets = certified_sets.step_set(self, node, values, bounds)
-        if stores and form is not None and sets & states.FINITE and finite(result):
+        if stores and form is not None and sets & states.FINITE:
             sides = overflow_sides(node)
-            sets |= certified_sets.overflow_set(algebra, form, number(result), before, sides)
-            if sides != ANY_SIDE and sets & states.PLUS:
+            # A number that is stored for an infinity or NaN is measured from 0.
+            middle = number(result) if finite(result) else rational(0)
+            sets |= certified_sets.overflow_set(algebra, form, middle, before, sides)
+            if finite(result) and sides != ANY_SIDE and sets & states.PLUS:
                 sets = certified_sets.without_numbers(algebra, form, number(result), error, sets)
         if verb == "within" and form is not None and not form.infinity:
             sets = int(states.without_infinities(sets))

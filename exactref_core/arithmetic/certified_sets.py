@@ -9,6 +9,7 @@ import numpy as np
 
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.certified import STEPS, Scalar, finite, is_negative, number, sign
+from exactref_core.arithmetic.certified_prefixes import over_one_denominator
 from exactref_core.arithmetic.fast_choices import annex_g
 from exactref_core.arithmetic.graph import NONNEGATIVE, Node
 from exactref_core.arithmetic.rules import NEARLY
@@ -17,7 +18,6 @@ from exactref_core.arithmetic.walk_term import WalkTerm
 from exactref_core.exact.grid import reaches
 from exactref_core.exact.interval import Interval, rational
 from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, check_told
-from exactref_core.exact.rationals import scale
 from exactref_core.formats.format import Format
 
 if TYPE_CHECKING:
@@ -203,11 +203,9 @@ def sum_set(
     wild = 0
     for term in terms:
         wild |= term.states & states.STICKY
-    unit, errors = rational(1), [term.error for term in terms]
-    if not any(isinstance(x, Interval) for x in (*values, *errors)):
-        # Bounds are proportional to the terms: integers take the place of fractions.
-        unit, numbers = scale([*values, *errors])
-        values, errors = numbers[: len(terms)], numbers[len(terms) :]
+    # Bounds are proportional to the terms: integers take the place of fractions.
+    unit, numbers = over_one_denominator(algebra, [*values, *(term.error for term in terms)])
+    values, errors = numbers[: len(terms)], numbers[len(terms) :]
     walk = [
         WalkTerm(value, error, term.states & ~states.STICKY)
         for value, error, term in zip(values, errors, terms, strict=True)

@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from exactref_core.arithmetic import states
 from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.graph import Indices, Node, sum_terms
+from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
-from exactref_core.arithmetic.ranges import Range
+from exactref_core.arithmetic.ranges import Range, within
 from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
+from exactref_core.arithmetic.staged_products import staged, within_reach
 from exactref_core.exact.double_double import Floats
+from exactref_core.formats.rounding import Overflow
 
 __all__ = ["covered", "without_guarantee"]
 
@@ -38,12 +40,21 @@ def covered(
     rest = np.arange(values.size)
     known = part.store.format.is_integer or part.knows_range(standard, flush)
     if not known:
-        take = correctly_rounded if part.store.lone else quick
-        result = take(part, values, flat, standard, flush)
+        if part.store.lone or has_roundings(part):
+            result = correctly_rounded(part, values, flat)
+        elif not flush and (well := well_within(part, values, flat)) is not None:
+            result = well
+        if not part.store.lone and not result.all():
+            result |= quick(part, values, flat, standard, flush)
         rest = np.flatnonzero(~result)
     if rest.size:
         chosen = rest if flat is None else flat[rest]
-        result[rest] = within(range_for(part, chosen, standard, flush), values[rest])
+        if known:
+            result[rest] = within(range_for(part, chosen, standard, flush), values[rest])
+        elif flat is None and not few(part, rest.size):
+            result = part.within_range(values, standard, flush, None)
+        else:
+            result[rest] = part.within_range(values[rest], standard, flush, chosen)
     if signed_zeros:
         zeros = np.flatnonzero(result & (values == 0))
         if zeros.size:
@@ -53,9 +64,12 @@ def covered(
     return result
 
 
-def correctly_rounded(
-    part: Part, values: Floats, flat: Indices | None, standard: Any, flush: bool
-) -> Bools:
+def has_roundings(part: Part) -> bool:
+    """Return whether ``rounded`` is known, and finite where the exact value is a number alone."""
+    return part.roundings is not None and part.store.overflow is Overflow.IEEE
+
+
+def correctly_rounded(part: Part, values: Floats, flat: Indices | None) -> Bools:
     """Return where a value is finite and ``rounded``, which every range has in it."""
     if flat is not None and part.roundings is None and flat.size < part.node.size:
         return np.zeros(values.shape, bool)
@@ -70,18 +84,21 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     Such a value lies between exact - bound and exact + bound, and being a number of the output
     format it stays between them when they are rounded outward and stored.
     """
-    bounds = FloatBounds(part.levels[0], standard, flush, precise=False)
-    x: Approx = part.levels[0].whole(part.source)
+    early = staged(part, values, standard) if flat is None else None
+    if early is not None:
+        return early
+    # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
+    precise = part.small and part.source.verb in ("sum", "dot")
+    bounds = FloatBounds(part.coarse, standard, flush, precise)
+    bounds.least = not precise
+    x: Approx = part.coarse.whole(part.source)
     bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
     x = flatten(x)
     least, spread, high = bound.error.low, np.asarray(x.spread), x.high
     if flat is not None:
         spread = np.broadcast_to(spread, high.shape)[flat]
         least, high = least[flat], high[flat]
-    with np.errstate(invalid="ignore", over="ignore"):
-        far = np.abs(values - high)
-        inside = far * (1 + 2.0**-50) + spread <= least * (1 - 2.0**-50)
-    inside &= np.isfinite(least) & np.isfinite(values)
+    inside = within_reach(values, high, spread, least)
     if bound.clip is not None:
         least, most = (
             end if flat is None else end[flat] for end in (bound.clip.low[1], bound.clip.high[1])
@@ -111,22 +128,16 @@ def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, value
     return found if x.special is None else found & (x.special == 0)
 
 
+def few(part: Part, elements: int) -> bool:
+    """Return whether so few elements are cheaper one by one than all at once."""
+    return (WORTH if part.source.verb == "attend" else 2) * elements < part.node.size
+
+
 def range_for(part: Part, flat: Indices, standard: Any, flush: bool) -> Range:
     """Return ranges of some elements, from the full arrays where those are known or worth it."""
-    few = WORTH * flat.size if part.source.verb == "attend" else 2 * flat.size
-    if not part.knows_range(standard, flush) and few < part.node.size:
+    if not part.knows_range(standard, flush) and few(part, flat.size):
         return part.range_at(standard, flush, flat)
     return Range(*(array[flat] for array in part.range(standard, flush).arrays))
-
-
-def within(ranges: Range, values: Floats) -> Bools:
-    """Return whether each value is a finite one in its range or a special that is allowed."""
-    finite = (values >= ranges.low) & (values <= ranges.high)
-    plus = (values == np.inf) & ((ranges.states & states.PLUS) != 0)
-    minus = (values == -np.inf) & ((ranges.states & states.MINUS) != 0)
-    nan = np.isnan(values) & ((ranges.states & states.NAN) != 0)
-    found: Bools = finite | plus | minus | nan
-    return found
 
 
 def zero_signs(part: Part, flat: Indices, ranges: Range, negative: Bools) -> Bools:

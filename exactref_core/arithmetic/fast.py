@@ -33,6 +33,8 @@ __all__ = ["FastReading"]
 MANY = 1 << 15
 # Rows that even the precise level adds up block by block: one extraction leaves little there.
 LONG = 1 << 14
+# So many times fewer elements of an input are read alone.
+FEW = 4
 SHORT_PRECISION = 26
 SHORT_EXPONENT = 500
 
@@ -57,8 +59,8 @@ class FastReading(Layered):
 
     ``split`` allows products by slices at the precise level, for whole products; ``has_split``
     says that there was one, so that expansions know more. ``narrow`` says that results are rounded
-    to formats of at most 24 bits, which plain float64 decides nearly always; ``has_plain`` says
-    that a function was evaluated so, of which pairs know more.
+    to formats of at most 24 bits, which plain float64 decides nearly always; ``has_plain`` that a
+    function was evaluated so, of which pairs know more.
     """
 
     def __init__(self, precise: bool, split: bool = True, narrow: bool = False) -> None:
@@ -68,6 +70,7 @@ class FastReading(Layered):
         self.has_split = False
         self.has_plain = False
         self.memo: dict[Node, Approx] = {}
+        self.sizes: dict[Node, Floats] = {}  # below means of magnitudes, where these are known
         self.kept: Kept[Approx] = Kept()
 
     def knows(self, node: Node) -> bool:
@@ -115,6 +118,8 @@ class FastReading(Layered):
     def gather(self, node: Node, flat: Indices) -> Approx:
         """Evaluate one node from its operands' gathered elements."""
         verb = node.verb
+        if verb == "load" and FEW * flat.size <= node.size:
+            return load(Leaf(node.attrs.data.reshape(-1)[flat], node.attrs.format))
         if verb in ("load", "constant"):
             return self.whole(node).take(flat)
         if verb == "view":
@@ -147,9 +152,8 @@ class FastReading(Layered):
                 found: Approx = family(verb).fast.exact(self, node, part)
                 return found
 
-            if verb in BY_ROWS:
-                return row_blocks(self.kept, read, flat, terms)
-            return blocks(self.kept, read, flat, terms)
+            by_parts = row_blocks if verb in BY_ROWS else blocks
+            return by_parts(self.kept, read, flat, terms)
         return STEPS[verb](node.attrs, *(self.at(x, flat) for x in node.operands))
 
     def sum(self, node: Node) -> Approx:

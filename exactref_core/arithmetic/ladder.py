@@ -6,7 +6,9 @@ the last; an element that the highest precision leaves open is an error, never a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,10 +20,12 @@ from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_stores import rounded_exact
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node, Store
+from exactref_core.arithmetic.level_choices import is_sliced, is_small
 from exactref_core.arithmetic.plain_programs import Program, program_of
 from exactref_core.arithmetic.plain_rounding import round_program
 from exactref_core.arithmetic.remembered import remembered
 from exactref_core.arithmetic.rounded_blocks import flatten, round_in_blocks
+from exactref_core.arithmetic.softmax_rounded import rounded_rows
 from exactref_core.errors import UndecidedError
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.interval import Unsure
@@ -29,7 +33,6 @@ from exactref_core.formats.format import Format
 
 __all__ = ["Ladder"]
 
-SMALL = 1 << 11
 # Cells of a graph whose float64 arrays stay in the cache together.
 CACHED = 1 << 16
 # Bits of the formats that plain float64 decides nearly always.
@@ -50,8 +53,10 @@ class Ladder:
         self.store: Store = node.attrs
         self.label = label
         precise = FastReading(True)
+        self.small = is_small(self.source)
         self.levels: tuple[FastReading, ...]
-        self.levels = (precise,) if is_small(self.source) else (self.filter(), precise)
+        alone = self.small or is_sliced(self.source, self.store.format)
+        self.levels = (precise,) if alone else (self.filter(), precise)
         self.pairs, self.finest = FastReading(False), FastReading(True, split=False)
         self.certified: dict[int, CertifiedReading] = {}
         self.roundings: Rounded | None = None
@@ -62,10 +67,19 @@ class Ladder:
         """The compute format (the output's own where nothing is computed)."""
         return self.node.compute or self.store.format
 
+    @property
+    def narrow(self) -> bool:
+        """Whether all that is stored has few enough bits for plain float64 to decide."""
+        return max(self.compute.precision, self.store.format.precision) <= NARROW
+
     def filter(self) -> FastReading:
         """Return a reading of the cheapest level."""
-        form, store = self.compute, self.store.format
-        return FastReading(False, narrow=max(form.precision, store.precision) <= NARROW)
+        return FastReading(False, narrow=self.narrow)
+
+    @cached_property
+    def coarse(self) -> FastReading:
+        """The reading from which a bound is told that most outputs keep: no digits are needed."""
+        return self.filter() if self.small and self.narrow else self.levels[0]
 
     def readings(self) -> Iterator[FastReading]:
         """Yield the fast readings in the order of their cost, as far as each knows more."""
@@ -168,6 +182,8 @@ class Ladder:
         Elements with terms of their own are evaluated in parts that stay in the cache.
         """
         whole = reading.precise or reading.knows(self.source)
+        if not whole and (rows := rounded_rows(reading, self.source, self.store)) is not None:
+            return rows
         parts = [] if whole else local_parts(self.source, CACHED)
         if not parts:
             return round_in_blocks(flatten(reading.whole(self.source)), self.store)
@@ -181,14 +197,7 @@ class Ladder:
 
     def round_one(self, flat: int) -> float:
         """Return one element's certified rounding."""
-
-        def ask(reading: CertifiedReading) -> float:
-            return rounded_exact(reading, self.source, flat, self.store)
-
-        return self.raise_precision(flat, ask)
-
-
-def is_small(node: Node) -> bool:
-    """Return whether a node has so few terms that the precise level costs no more."""
-    n = node.operands[0].shape[-1] if node.verb in ("sum", "dot", "attend") else 1
-    return node.size * n <= SMALL
+        found = self.raise_precision(
+            flat, lambda reading: rounded_exact(reading, self.source, flat, self.store)
+        )
+        return found if found == found else math.nan

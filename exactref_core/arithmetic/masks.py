@@ -21,6 +21,7 @@ Bools = npt.NDArray[np.bool_]
 
 ALIGNMENTS = ("top_left", "bottom_right")
 EMPTY_ROWS = ("zero", "nan")
+SUMS = ("exact", "rounded")
 
 
 def masked_rows(
@@ -33,6 +34,7 @@ def masked_rows(
     """
     attn_mask, fully_masked = rules["attn_mask"], rules["fully_masked"]
     check_choice("fully_masked", fully_masked, EMPTY_ROWS)
+    check_choice("mask_sum", rules["mask_sum"], SUMS)
     empty_is_nan = fully_masked == "nan"
     inside = band(shape, rules)
     if attn_mask is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from exactref_core.arithmetic.bound import ALGEBRA
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.prefixes import BLOCK, PrefixSums
 from exactref_core.exact.double_double import Floats
+from exactref_core.exact.exponentials import exp_high
+from exactref_core.exact.interval import Arithmetic, rational
 from exactref_core.exact.prefix_sums import magnitude_sums, prefix_sums
 from exactref_core.exact.sums import relative_error
 from exactref_core.formats.format import Format
@@ -29,6 +32,12 @@ Bools = npt.NDArray[np.bool_]
 DOWN, UP = 1 - 2.0**-40, 1 + 2.0**-40
 SCALE = -128  # of rows whose sums might leave float64
 LARGEST_GROWTH = 64.0  # exponents up to it leave exp a relative error far below 2**-40
+
+
+@lru_cache(maxsize=64)
+def log_growth(unit: Fraction) -> float:
+    """Return log(1 + unit), within 2**-53."""
+    return float(Arithmetic(128).log(rational(1 + unit)).low)
 
 
 @dataclass(frozen=True)
@@ -105,11 +114,15 @@ class Rows:
         return Side((fewest >= 2) & (low >= self.most), (most < 2) | (high < self.least))
 
     def growth(self, count: Any, side: int) -> Floats:
-        """Return a bound on (1 + u)**(count - 2): below it for side -1, above it for side 1."""
-        exponent = np.maximum(np.asarray(count, np.float64) - 2, 0.0) * np.log1p(float(self.unit))
-        if side < 0:
-            return np.asarray(np.exp(np.minimum(exponent, LARGEST_GROWTH)) * DOWN)
-        return np.where(exponent <= LARGEST_GROWTH, np.exp(exponent) * UP, np.inf)
+        """Return a bound on (1 + u)**(count - 2): below it for side -1, above it for side 1.
+
+        The exponent rounds by 2**-52 of itself, and `exp_high` errs by 2**-51: below 2**-45.
+        """
+        exponent = np.maximum(np.atleast_1d(count) - 2.0, 0.0) * log_growth(self.unit)
+        power = exp_high(np.minimum(exponent, LARGEST_GROWTH))
+        above = np.where(exponent <= LARGEST_GROWTH, power * UP, np.inf)
+        found: Floats = (power * DOWN if side < 0 else above).reshape(np.shape(count))
+        return found
 
     # -- in index order ------------------------------------------------------------------------
 

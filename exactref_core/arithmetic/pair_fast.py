@@ -48,7 +48,7 @@ def plainly(name: str, x: Approx, y: Approx) -> Approx | None:
     if found is None:
         return None
     value, radius = (part.reshape(x.high.shape) for part in found)
-    return Approx(np.where(np.isfinite(radius), value, 0.0), None, radius)
+    return Approx(value, None, radius)
 
 
 def spread_of(x: Approx) -> Floats | None:

@@ -108,6 +108,8 @@ def one(
     inexact = [isinstance(part, Box) and not part.is_exact for part in (a, b)]
     apart = [isinstance(part, Box) and part.is_exact and part.value == 0 for part in (a, b)]
     if isinstance(a, Box) and isinstance(b, Box) and not (any(inexact) and any(apart)):
+        if any(inexact) and function.never(algebra, a, b):
+            return rational(0), states.NAN
         zero = [side.either and not isinstance(side.value, Interval) for side in (x, y)]
         error, missing = function.change(algebra, a, b, value, (zero[0], zero[1]))
         if a.is_exact and b.is_exact and is_special(value):

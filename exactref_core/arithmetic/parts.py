@@ -1,4 +1,4 @@
-"""One real output: how it rounds, and its range under a standard.
+"""One real output: how it rounds, its range under a standard, and what it covers.
 
 The range climbs the same ladder as the roundings: float64 brackets, double-double ones for the
 elements left, certified numbers for the last.
@@ -6,37 +6,32 @@ elements left, certified numbers for the last.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.certified import CertifiedReading
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output
+from exactref_core.arithmetic.estimates import EVERYTHING, Estimate, estimate_of, known, output_ends
+from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.ladder import Ladder
 from exactref_core.arithmetic.range_ends import (
     Ends,
-    capped,
-    store_ends,
-    store_value,
     widen_by_flush,
 )
-from exactref_core.arithmetic.ranges import Range, one_range
+from exactref_core.arithmetic.ranges import Bools, Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
-from exactref_core.arithmetic.stores import held, output_sets, saturated
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.nonnegative import Unbounded
-from exactref_core.formats.rounding import Overflow
 
 __all__ = ["Part"]
-
-EVERYTHING = states.FINITE | states.PLUS | states.MINUS | states.NAN
 
 
 class Part(Ladder):
@@ -48,6 +43,7 @@ class Part(Ladder):
         super().__init__(node, label)
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
         self.ranges: dict[tuple[str, bool], Range] = {}
+        self.estimates: dict[tuple[str, bool], Estimate] = {}
 
     # -- the range -----------------------------------------------------------------------------
 
@@ -74,76 +70,78 @@ class Part(Ladder):
     def range_at(self, standard: Any, flush: bool, flat: Indices | None) -> Range:
         """Return the range of all elements or of those at flat indices, level by level."""
         result: Range | None = None
-        left = np.arange(self.node.size) if flat is None else flat
-        place = np.arange(left.size)
-        for reading in self.readings():
-            bounds = FloatBounds(reading, standard, flush, precise=True)
-            whole = flat is None and result is None
-            x = flatten(reading.whole(self.source)) if whole else reading.at(self.source, left)
-            bound = bounds.whole(self.source) if whole else bounds.at(self.source, left)
-            shape = self.node.shape if whole else left.shape
-            found, undecided = self.range_of(x, bound.map(np.ravel, shape), flush)
+
+        def take(place: Indices, estimate: Estimate) -> Indices:
+            nonlocal result
             if result is None:
-                result = found
+                result = estimate.found.copy()
             else:
-                result.merge(place, found)
-            left, place = left[undecided], place[undecided]
-            if left.size == 0:
-                return result
-        for spot, index in zip(place.tolist(), left.tolist(), strict=True):
-            if result is not None:
-                result.merge(np.asarray([spot]), self.range_one(standard, flush, index))
+                result.merge(place, estimate.found)
+            return estimate.left
+
+        self.climb(standard, flush, flat, take)
         if result is None:
             raise ValueError("a range has at least one level")
         return result
 
-    def range_of(self, x: Approx, bound: Bound, flush: bool) -> tuple[Range, Any]:
-        """Return ranges from one level's arrays and where they are not decided."""
-        store = self.store
-        error = bound.inherited if store.lone else bound.error
-        with np.errstate(all="ignore"):
-            ends = self.ends(x, bound)
-            sets, unsure = output_sets(x, bound, error, self.compute, store)
-        undecided = ~ends.decided | unsure
-        given = None if x.special is None else (x.special != 0) & ~self.apart(x, bound)
-        low, high = self.finish(ends.low[0], ends.high[0], sets, flush, given)
-        sets = held(sets, store.format)
-        unbounded = np.isinf(error.low) | np.zeros(x.high.shape, bool)
-        if given is not None:
-            undecided = (undecided & ~given) | (unsure & given)
-            top = float(store.format.max)
-            low = np.where(unbounded & given, -top, low)
-            high = np.where(unbounded & given, top, high)
-        sets = np.where(unbounded, EVERYTHING, sets).astype(np.uint8)
-        return Range(low, high, sets, unbounded), undecided
+    def within_range(
+        self, values: Floats, standard: Any, flush: bool, flat: Indices | None
+    ) -> Bools:
+        """Return which values lie in their ranges, each end told only as far as that asks for."""
+        result = np.zeros(values.shape, bool)
 
-    def apart(self, x: Approx, bound: Bound) -> Any:
-        """Return where a number may be stored for an infinity or NaN that the format has."""
-        if x.special is None or bound.states is None or self.store.format.is_integer:
-            return np.zeros(x.high.shape, bool)
-        stored = x.special if self.store.format.infinity else store_value(x.special, self.store)
-        return (x.special != 0) & ((bound.states & states.FINITE) != 0) & ~np.isfinite(stored)
+        def take(place: Indices, estimate: Estimate) -> Indices:
+            result[place], rest = estimate.judge(values[place])
+            return rest
+
+        self.climb(standard, flush, flat, take)
+        return result
+
+    def climb(
+        self,
+        standard: Any,
+        flush: bool,
+        flat: Indices | None,
+        take: Callable[[Indices, Estimate], Indices],
+    ) -> None:
+        """Estimate ranges level by level; ``take`` gets places and what a level knows of them, and
+        says which of them the next one is asked for."""
+        left = np.arange(self.node.size) if flat is None else flat
+        place = np.arange(left.size)
+        for level, reading in enumerate(self.readings()):
+            if flat is None and level == 0:
+                estimate = self.first_estimate(reading, standard, flush)
+            else:
+                estimate = self.estimate(reading, standard, flush, left)
+            rest = take(place, estimate)
+            left, place = left[rest], place[rest]
+            if left.size == 0:
+                return
+        for spot, index in zip(place, left.tolist(), strict=True):
+            take(np.asarray([spot]), known(self.range_one(standard, flush, index)))
+
+    def first_estimate(self, reading: FastReading, standard: Any, flush: bool) -> Estimate:
+        """Return what the first level knows of all ranges, evaluated once."""
+        key = (standard.name, flush)
+        if key not in self.estimates:
+            self.estimates[key] = self.estimate(reading, standard, flush, None)
+        return self.estimates[key]
+
+    def estimate(
+        self, reading: FastReading, standard: Any, flush: bool, flat: Indices | None
+    ) -> Estimate:
+        """Return what one level knows of the ranges of all elements, or of some."""
+        bounds = FloatBounds(reading, standard, flush, precise=True)
+        if flat is None:
+            x, bound, shape = reading.whole(self.source), bounds.whole(self.source), self.node.shape
+        else:
+            x, bound = reading.at(self.source, flat), bounds.at(self.source, flat)
+            shape = flat.shape
+        return estimate_of(flatten(x), bound.map(np.ravel, shape), self.compute, self.store, flush)
 
     def ends(self, x: Approx, bound: Bound) -> Ends:
         """Return the ends before they are made finite."""
-        if self.store.format.is_integer:
-            return Ends((x.high, x.high), (x.high, x.high))
-        error = bound.inherited if self.store.lone else bound.error
-        return store_ends(x, error, self.compute, self.store, bound.clip)
-
-    def finish(
-        self, low: Floats, high: Floats, sets: Any, flush: bool, given: Any
-    ) -> tuple[Floats, Floats]:
-        """Return the finite ends, saturated and flushed as asked; NaN where a special is given."""
-        form = self.store.format
-        if form.is_integer:
-            return low, high
-        low, high = capped(low, high, form)
-        if given is not None:
-            low, high = np.where(given, np.nan, low), np.where(given, np.nan, high)
-        if self.store.overflow is Overflow.SATURATE:
-            low, high = saturated(low, high, sets, form)
-        return widen_by_flush(low, high, form) if flush else (low, high)
+        return output_ends(x, bound, self.compute, self.store)
 
     def range_one(self, standard: Any, flush: bool, flat: int) -> Range:
         """Return one element's certified range."""

@@ -51,6 +51,17 @@ class PickVerbs(SoftmaxVerbs):
         source = [np.arange(node.size).reshape(node.shape) for node in parts]
         return self.pick(parts, np.concatenate(which, axis), np.concatenate(source, axis))
 
+    def rounded_sum(
+        self, scores: Node, bias: Node, tensors: tuple[Node, Node], rules: Mapping[str, Any]
+    ) -> Node:
+        """Return scores, or the additive mask where they do not change it by rounding."""
+        from exactref_core.arithmetic.large_masks import absorbed
+
+        which = absorbed(bias, tensors, rules, scores.compute)
+        if not np.any(which):
+            return scores
+        return self.pick((scores, bias), which, np.arange(scores.size).reshape(scores.shape))
+
     def sequences(self, rules: Mapping[str, Any], queries: int, keys: int) -> Any:
         """Return the places of packed sequences' queries and keys, or None."""
         from exactref_core.arithmetic.packed import sequences

@@ -12,6 +12,7 @@ from exactref_core.arithmetic.graph import Store
 from exactref_core.arithmetic.range_ends import rounded_ends, sideless, store_value
 from exactref_core.exact.double_double import Floats
 from exactref_core.formats.format import FLOAT64_PRECISION
+from exactref_core.formats.rounding import Rounding
 
 __all__ = ["flatten", "round_in_blocks"]
 
@@ -41,13 +42,36 @@ def decided(x: Approx, store: Store) -> tuple[Floats, Any]:
 
     Ends in float64 decide nearly all of a narrow format; the others need their low words.
     """
-    if x.low is None or x.radius is None or store.format.precision >= FLOAT64_PRECISION:
+    if x.low is None or x.radius is None:
         return compared(rounded_ends(x, store), store)
+    if store.format.precision >= FLOAT64_PRECISION:
+        return decided_in_float64(x, store)
     wide = np.abs(x.low) + x.radius
     result, undecided = compared(rounded_ends(Approx(x.high, None, wide), store), store)
     if np.any(undecided):
         rest = np.flatnonzero(undecided)
         result[rest], undecided[rest] = compared(rounded_ends(x.take(rest), store), store)
+    return result, undecided
+
+
+def decided_in_float64(x: Approx, store: Store) -> tuple[Floats, Any]:
+    """Return values rounded to float64: the high words, where both ends round to them.
+
+    Rounding to nearest is monotone, and float64 addition is that rounding. Overflow is none of a
+    finite high word, and a tie goes to it as it does in the sum.
+    """
+    rest: Any = slice(None)
+    result = np.empty(x.high.shape)
+    undecided = np.zeros(x.high.shape, bool)
+    if store.rounding is Rounding.NEAREST_EVEN:
+        below, above = x.low_ends()
+        same = (x.high + below == x.high) & (x.high + above == x.high)
+        if np.all(same):
+            return x.high.copy(), undecided
+        np.copyto(result, x.high)
+        rest = np.flatnonzero(~same)
+        x = x.take(rest)
+    result[rest], undecided[rest] = compared(rounded_ends(x, store), store)
     return result, undecided
 
 
@@ -70,4 +94,6 @@ def round_some(x: Approx, store: Store) -> tuple[Floats, Any]:
         return low, undecided
     given = x.special != 0
     special = x.special if store.format.infinity else store_value(x.special, store)
+    # The sign of NaN depends on the instructions that NumPy's loops are made of.
+    special = np.where(np.isnan(special), np.nan, special)
     return np.where(given, special, low), undecided & ~given

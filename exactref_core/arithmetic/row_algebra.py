@@ -119,7 +119,8 @@ def by_pairs(value: Any, side: float) -> Any:
         bound = (high - 1.0) + (low + side * radius)
         bound = bound + side * (np.abs(bound) + high) * 2.0**-50
     vague = ~np.isfinite(radius)
-    return np.where(vague, np.inf if side > 0 else np.exp(700.0), bound)
+    # From 709 on it is above 2**1000.
+    return np.where(vague, np.inf if side > 0 else 2.0**1000, bound)
 
 
 def log_pairs(value: Any, side: float) -> Any:

@@ -14,7 +14,7 @@ from exactref_core.exact.split_products import split_matmul
 if TYPE_CHECKING:
     from exactref_core.arithmetic.fast import FastReading
 
-__all__ = ["row_products"]
+__all__ = ["MANY", "is_input", "row_products"]
 
 # Multiply-adds from which whole rows are worth a product of their own.
 MANY = 1 << 15

@@ -19,6 +19,8 @@ from exactref_core.arithmetic.prefixes import PrefixSums
 from exactref_core.arithmetic.row_algebra import FloatRows
 from exactref_core.arithmetic.score_bounds import score
 from exactref_core.arithmetic.softmax_fast import Rows, kept, rows_of
+from exactref_core.arithmetic.softmax_least import least_bound
+from exactref_core.arithmetic.softmax_steps import logarithm
 from exactref_core.arithmetic.softmax_verbs import RowRule
 from exactref_core.arithmetic.step_sets import threshold
 from exactref_core.formats.format import Format
@@ -128,7 +130,7 @@ class RowBounds:
 
     def log(self) -> tuple[Bracket, Bracket]:
         """Return |log L| and the error of its stored value."""
-        from exactref_core.arithmetic.softmax_fast import guarded, logarithm
+        from exactref_core.arithmetic.softmax_fast import guarded
 
         size = magnitude(logarithm(guarded(self.found)))
         error = softmax_rules.log_error(ALGEBRA, self.form, self.guarded_total(), size, self.errors)
@@ -183,6 +185,9 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     """Return the bounds of a weights, log_weights, logsumexp or attend node."""
     from exactref_core.arithmetic.attend_bounds import attend_block
 
+    least = least_bound(reading, node, flat) if reading.least else None
+    if least is not None:
+        return least
     places = np.arange(node.size) if flat is None else flat
     if places.size == 0 or node.operands[0].shape[-1] == 0:
         return of_nothing(reading, node, flat)
@@ -268,7 +273,7 @@ class FlatRows(FloatRows):
 def logs_of_rows(row: RowBounds) -> Approx:
     """Return m + log L of each row."""
     from exactref_core.arithmetic import fast_steps as steps
-    from exactref_core.arithmetic.softmax_fast import guarded, logarithm
+    from exactref_core.arithmetic.softmax_fast import guarded
 
     return steps.add(None, logarithm(guarded(row.found)), Approx(row.found.shift))
 

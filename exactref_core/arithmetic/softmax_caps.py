@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from exactref_core.arithmetic.rules import HALF
 from exactref_core.arithmetic.softmax_rules import is_narrow
+from exactref_core.exact.interval import Arithmetic
+from exactref_core.exact.rationals import exactly
 from exactref_core.formats.format import Format
 
 __all__ = ["Cap", "cap_of"]
 
 # exp of it is beyond every ratio of two values that a format holds.
-MOST = 709.0
+MOST = 709
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,14 @@ class Cap:
 
     share: Fraction
     lost: Fraction
+
+
+@lru_cache(maxsize=256)
+def growth(unit: Fraction, count: int) -> Fraction:
+    """Return a number at or above (1 + unit)^count - 1, e^MOST - 1 or so for any that is larger."""
+    arithmetic = Arithmetic(64)
+    count = min(count, int(MOST / unit))
+    return exactly(arithmetic.bounds(arithmetic.power_minus_one(unit, count))[1])
 
 
 def cap_of(
@@ -44,8 +54,7 @@ def cap_of(
     share = (2 * n + 8) * form.unit_roundoff
     narrow = is_narrow(form, sums)
     if narrow:
-        power = float((2 * n + 8) * max(sums.unit_roundoff, form.unit_roundoff))
-        share = Fraction(math.expm1(min(power, MOST)) * (1 + 2.0**-40))
+        share = growth(max(sums.unit_roundoff, form.unit_roundoff), 2 * n + 8)
     lost = (n + rescales + 1) * HALF * form.eta
     if narrow:
         lost += (n + rescales) * HALF * sums.eta

@@ -37,12 +37,14 @@ ROOM = 8
 class ScalarRow:
     """One row: its scores, the group of each key (None: not kept), and each group's exponential.
 
-    ``gaps`` and ``powers`` are, for each group, score - reference and its exponential; ``total`` is
-    the sum over keys. ``bad``: a kept score is NaN or +inf; ``nan``: one is NaN.
+    ``firsts``, ``gaps`` and ``powers`` are, for each group, its first key, score - reference and
+    its exponential; ``total`` is the sum over keys. ``bad``: a kept score is NaN or +inf; ``nan``:
+    one is NaN.
     """
 
     scores: list[Scalar]
     groups: list[int | None]
+    firsts: list[int]
     gaps: list[Number]
     powers: list[Number]
     reference: Number
@@ -137,6 +139,7 @@ def build_row(reading: CertifiedReading, node: Node, row: int) -> ScalarRow:
     best = largest(values, keep)
     groups: list[int | None] = []
     known: dict[Any, int] = {}
+    firsts: list[int] = []
     gaps: list[Number] = []
     counts: list[int] = []
     for i, value in enumerate(values):
@@ -146,6 +149,7 @@ def build_row(reading: CertifiedReading, node: Node, row: int) -> ScalarRow:
         name = identity(reading, scores, row * n + i, value)
         if name not in known:
             known[name] = len(gaps)
+            firsts.append(i)
             gaps.append(gap(reading, scores, row * n + i, row * n + best))
             counts.append(0)
         groups.append(known[name])
@@ -153,17 +157,20 @@ def build_row(reading: CertifiedReading, node: Node, row: int) -> ScalarRow:
     powers = [reading.arithmetic.exp(x) for x in gaps]
     total = reading.arithmetic.total([p * c for p, c in zip(powers, counts, strict=True)])
     reference = number(values[best]) if gaps else rational(0)
-    return ScalarRow(values, groups, gaps, powers, reference, total, bad, nan)
+    return ScalarRow(values, groups, firsts, gaps, powers, reference, total, bad, nan)
 
 
 def largest(values: list[Scalar], keep: list[bool]) -> int:
-    """Return a key whose score is about the largest; any of them would do as the reference."""
-    best, size = 0, -math.inf
+    """Return a key whose score is about the largest; any of them would do as the reference.
+
+    Scores are compared as they are: products of float64 numbers may be beyond all of them.
+    """
+    best, size = 0, None
     for i, value in enumerate(values):
         if keep[i]:
             x = number(value)
-            near = float(x.low) if isinstance(x, Interval) else float(x)
-            if near > size or size == -math.inf:
+            near = x.low if isinstance(x, Interval) else x
+            if size is None or near > size:
                 best, size = i, near
     return best
 
@@ -190,10 +197,13 @@ def exact(reading: CertifiedReading, node: Node, flat: int) -> Scalar:
         group = row.groups[flat % width]
         if group is None:
             return rational(0)
+        first = row.firsts[group]
+        if first != flat % width:  # the same number as that of another key with its score
+            return reading.value(node, flat - flat % width + first)
         if group != row.powers.index(1):
             return arithmetic.divide(row.powers[group], row.total)
         # The reference's own weight, as 1 over its group less what the others have.
-        chosen = [rational(int(i == flat % width)) for i in range(width)]
+        chosen = [rational(int(i == first)) for i in range(width)]
         return mean(arithmetic, row, chosen)
     return mean_of_values(reading, node, flat, row)
 

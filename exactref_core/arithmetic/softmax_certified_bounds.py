@@ -190,7 +190,16 @@ def spanning(algebra: Any, clip: Any, value: Any) -> Any:
 
 
 def weight_errors(reading: CertifiedBounds, found: RowBound, stored: Format | None) -> Vector:
-    """Return the errors of a row's stored weights; 0 where a key is not kept."""
+    """Return the errors of a row's stored weights, evaluated once; 0 where a key is not kept."""
+    key = (found, stored)
+    if key not in reading.rows:
+        reading.rows[key] = errors_of_weights(reading, found, stored)
+    errors: Vector = reading.rows[key]
+    return errors
+
+
+def errors_of_weights(reading: CertifiedBounds, found: RowBound, stored: Format | None) -> Vector:
+    """Evaluate the errors of a row's stored weights."""
     algebra, row = found.algebra, found.row
     weights = found.powers.map(lambda p: algebra.divide(p, row.total))
     errors: Vector = softmax_rules.weight_errors(

@@ -13,10 +13,14 @@ from exactref_core.arithmetic.approx import Approx, Bools
 from exactref_core.arithmetic.gathered import blocks
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.softmax_coarse import coarse_means, coarse_weights
+from exactref_core.arithmetic.softmax_steps import (
+    coarse_log_sums,
+    coarse_log_weights,
+    exponential,
+    logarithm,
+)
 from exactref_core.arithmetic.softmax_verbs import RowRule
 from exactref_core.exact.double_double import Floats
-from exactref_core.exact.exponentials import exp_pair, log_pair
-from exactref_core.exact.precise_exponentials import precise_exp, precise_log
 from exactref_core.exact.products import filtered_matmul, magnitude_matmul
 
 if TYPE_CHECKING:
@@ -51,8 +55,7 @@ def rows_of(reading: FastReading, node: Node, rows: Indices | None) -> Rows:
         rows = np.arange(math.prod(scores.shape[:-1]))
         values = reading.whole(scores).map(lambda part: part.reshape(rows.size, n))
     else:
-        flat = (rows[:, None] * n + np.arange(n)).reshape(-1)
-        values = reading.at(scores, flat).map(lambda part: part.reshape(rows.size, n))
+        values = scores_of(reading, scores, rows)
     return exponentiate(values, kept(node.attrs, scores, rows), reading.precise)
 
 
@@ -86,31 +89,6 @@ def exponentiate(scores: Approx, keep: Bools, precise: bool) -> Rows:
     return Rows(scores, keep, shift, powers, add_up(powers, True), bad, empty)
 
 
-def exponential(x: Approx, precise: bool) -> Approx:
-    """exp(x) of finite values; exactly 1 at an exact 0."""
-    high, low, radius = (precise_exp if precise else exp_pair)(x.high, x.low)
-    if x.radius is not None:
-        # |exp(x) - exp(m)| <= exp(m) (exp(r) - 1), and exp(r) - 1 <= r + r^2 for r <= 1.
-        growth = np.where(x.radius <= 1, x.radius + x.radius * x.radius, np.inf)
-        radius = (radius + (high + radius) * growth) * (1 + 2.0**-50)
-        radius = np.where(np.isnan(radius), np.inf, radius)
-    one = (x.high == 0) & (np.asarray(x.spread) == 0)
-    return Approx(np.where(one, 1.0, high), np.where(one, 0.0, low), np.where(one, 0.0, radius))
-
-
-def logarithm(x: Approx, precise: bool = False) -> Approx:
-    """log(x) of positive values; exactly 0 at an exact 1."""
-    low = np.zeros(x.high.shape) if x.low is None else x.low
-    function = precise_log if precise else log_pair
-    high, tail, radius = function(np.where(x.high > 0, x.high, 1.0), low)
-    spread = np.zeros(x.high.shape) if x.radius is None else x.radius
-    # |log x - log m| <= r / (m - r).
-    radius = radius + np.where(spread < x.high, spread / (x.high - spread), np.inf) * (1 + 2.0**-40)
-    one = (x.high == 1) & (low == 0) & (spread == 0)
-    radius = np.where(one, 0.0, np.where(x.high > 0, radius, np.inf))
-    return Approx(np.where(one, 0.0, high), np.where(one, 0.0, tail), radius)
-
-
 def with_rows(x: Approx, rows: Rows, of_empty: float, whole: bool) -> Approx:
     """Return values with NaN in bad rows and ``of_empty`` in empty ones."""
     bad, empty = (mask[:, None] if whole else mask for mask in (rows.bad, rows.empty))
@@ -131,14 +109,16 @@ def exact(reading: FastReading, node: Node, flat: Indices | None) -> Approx:
     """Return the values of a weights, log_weights, logsumexp or attend node."""
     if node.verb == "attend" and flat is None and reading.precise:
         return precise_means(reading, node)
-    if flat is None and reading.narrow and node.verb in ("weights", "attend"):
-        plain = coarse(reading, node)
-        if plain is not None:
-            return plain
     rows, pick = None, None
     width = 1 if node.verb == "logsumexp" else node.shape[-1]
     if flat is not None:
         rows, pick = np.unique(flat // width, return_inverse=True)
+    if reading.narrow and (rows is None or node.verb != "attend"):
+        plain = coarse(reading, node, rows)
+        if plain is not None and flat is None:
+            return plain.map(lambda part: part.reshape(node.shape))
+        if plain is not None:
+            return plain.map(lambda part: at_rows(part, pick, flat, width))
     found = rows_of(reading, node, rows)
     if node.verb == "attend":
         return attended(reading, node, found, rows, pick, flat)
@@ -150,23 +130,45 @@ def exact(reading: FastReading, node: Node, flat: Indices | None) -> Approx:
         value = per_key(node, found, reading.precise)
     if flat is None:
         return value.map(lambda part: np.broadcast_to(part, value.high.shape).reshape(node.shape))
-    if node.verb == "logsumexp":
-        return value.map(lambda part: part[pick])
-    return value.map(lambda part: part[pick, flat % width])
+    return value.map(lambda part: at_rows(part, pick, flat, width))
 
 
-def coarse(reading: FastReading, node: Node) -> Approx | None:
-    """Return whole weights or means in plain float64; None where that does not do."""
-    source = node.operands[0]
+def at_rows(part: Any, pick: Any, flat: Any, width: int) -> Any:
+    """Return elements of rows, or of arrays of an element a row."""
+    return part[pick] if part.ndim == 1 else part[pick, flat % width]
+
+
+def coarse(reading: FastReading, node: Node, rows: Indices | None) -> Approx | None:
+    """Return whole rows of values in plain float64; None where that does not do."""
+    source, every = node.operands[0], rows is None
     n = source.shape[-1]
-    rows = math.prod(source.shape[:-1])
-    scores = reading.whole(source).map(lambda part: part.reshape(rows, n))
-    keep = None if node.attrs.keep is None else kept(node.attrs, source, np.arange(rows))
+    if rows is None:
+        rows = np.arange(math.prod(source.shape[:-1]))
+        scores = reading.whole(source).map(lambda part: part.reshape(rows.size, n))
+    else:
+        scores = scores_of(reading, source, rows)
+    keep = None if node.attrs.keep is None else kept(node.attrs, source, rows)
+    if node.verb == "attend":
+        means = coarse_means(scores, keep, reading.whole(node.operands[1]), source.shape)
+        if means is None:
+            return None
+        reading.sizes[node] = means[1]
+        return means[0]
     if node.verb == "weights":
         found = coarse_weights(scores, keep)
+    elif node.verb == "logsumexp":
+        found = coarse_log_sums(scores, keep)
     else:
-        found = coarse_means(scores, keep, reading.whole(node.operands[1]), source.shape)
-    return None if found is None else found.map(lambda part: part.reshape(node.shape))
+        found = None if keep is not None else coarse_log_weights(scores)
+    reading.has_plain |= found is not None and (every or node.verb != "weights")
+    return found
+
+
+def scores_of(reading: FastReading, scores: Node, rows: Indices) -> Approx:
+    """Return some rows of scores."""
+    n = scores.shape[-1]
+    flat = (rows[:, None] * n + np.arange(n)).reshape(-1)
+    return reading.at(scores, flat).map(lambda part: part.reshape(rows.size, n))
 
 
 def precise_means(reading: FastReading, node: Node) -> Approx:

@@ -105,7 +105,9 @@ def log(x: float, y: float) -> Parts:
 
 def angle(y: float, x: float) -> Answer:
     """Return the angle of a point that is infinitely far."""
-    return turn(abs(round(math.atan2(y, x) / (math.pi / 4))), y)
+    if math.isinf(y):
+        return turn((1 if x > 0 else 3) if math.isinf(x) else 2, y)
+    return turn(0 if x > 0 else 4, y)
 
 
 def asinh(x: float, y: float) -> Parts:

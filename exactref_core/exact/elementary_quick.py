@@ -10,7 +10,7 @@ from exactref_core.exact.double_double import Floats, fast_two_sum, two_sum
 from exactref_core.exact.exponentials import exp_pair, log_pair
 from exactref_core.exact.taylor_tables import TABLES, tabulated
 
-__all__ = ["quick"]
+__all__ = ["is_quick", "quick"]
 
 Found: TypeAlias = tuple[Floats, Floats, Floats]
 
@@ -78,3 +78,8 @@ def log1p(high: Floats, low: Floats, spread: Floats) -> Found:
 
 
 KERNELS = {"exp": exp, "expm1": expm1, "log": log, "log1p": log1p}
+
+
+def is_quick(name: str) -> bool:
+    """Return whether a function has a kernel."""
+    return name in TABLES or name in KERNELS

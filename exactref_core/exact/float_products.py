@@ -98,4 +98,4 @@ def checked(function: Product, a: Floats, b: Floats) -> Floats:
             f"function must return a float64 array of shape {shape}, "
             f"not {found.dtype} of shape {found.shape}"
         )
-    return found
+    return found if found.flags.writeable else found.copy()

@@ -155,7 +155,9 @@ class Arithmetic:
                 return gmpy2.mpq(gmpy2.isqrt(top), gmpy2.isqrt(bottom))
         low, high = self.ends(number)
         ends = self.down.sqrt(max(low, ZERO)), self.up.sqrt(max(high, ZERO))
-        return opened(*ends, self, *opens_of(number))
+        below, above = opens_of(number)
+        # Beyond an open end below 0 there may be a 0.
+        return opened(*ends, self, below and low >= 0, above)
 
     def exp(self, number: Number) -> Number:
         """Return exp(number); exactly 1 for an exact 0, the only rational value at a rational."""

@@ -128,6 +128,10 @@ class PairFunction:
         """
         raise NotImplementedError
 
+    def never(self, algebra: ScalarAlgebra, x: Box, y: Box) -> bool:
+        """Return whether the function is NaN of all numbers in the boxes."""
+        return False
+
     def beside(self, algebra: ScalarAlgebra, x: Any, y: Any) -> list[Any]:
         """Return all values at a box, one of ``x`` and ``y``, and an infinity, NaN or zero."""
         if isinstance(x, Box):

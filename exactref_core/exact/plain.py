@@ -7,8 +7,10 @@ import numpy as np
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.elementary import Function
 from exactref_core.exact.plain_circular import CIRCULAR
-from exactref_core.exact.plain_exponentials import EXPONENTIALS, Found
+from exactref_core.exact.plain_erfinv import erfinv
+from exactref_core.exact.plain_exponentials import EXPONENTIALS, Found, told
 from exactref_core.exact.plain_hyperbolic import HYPERBOLIC
+from exactref_core.exact.plain_reflected import GAMMAS
 from exactref_core.exact.plain_tables import erfcx, tabled
 from exactref_core.exact.taylor_tables import TABLES
 
@@ -18,7 +20,9 @@ KERNELS = {
     **EXPONENTIALS,
     **CIRCULAR,
     **HYPERBOLIC,
+    **GAMMAS,
     "erfcx": erfcx,
+    "erfinv": erfinv,
     **dict.fromkeys(TABLES, None),
 }
 
@@ -33,7 +37,7 @@ def plain(function: Function, x: Floats, spread: Floats | None) -> Found | None:
     if name not in KERNELS:
         return None
     kernel = KERNELS[name]
-    found = tabled(TABLES[name], x, spread) if kernel is None else kernel(x, spread)
+    found = told(tabled(TABLES[name], x, spread) if kernel is None else kernel(x, spread))
     if spread is None and function.keeps_zero:
         zero = x == 0
         if np.any(zero):

@@ -22,12 +22,16 @@ The inverses correct y from any library by z, the sine or tangent of f(x) - y, a
   |x| once |z| is small, and s / (c + x s) is about sin a cos a <= a. z is within 2**-47 of a. The
   denominator is positive where |y - atan x| < pi / 2. From |x| >= 2**30, atan x = +-pi/2 - 1/x
   within 2**-91.
-- asin: w = sqrt((1 - x)(1 + x)) is within 2u, z = x c - w s within 2**-47 |x|; y has the sign of x.
-- acos: z = c w - s x within 2**-47 w, and w <= acos x; c x >= -1/2. Up to |x| = 2**-30, acos x =
-  pi/2 - x within 2**-91.
+- asin: w = sqrt((1 - x)(1 + x)) is within 5u/2, z = x c - w s within 2**-47 |x|; y has the sign of
+  x and |y| <= 2, so that |asin x - y| <= 2 and a small sine of it is that of a small angle.
+- acos: z = c w - s x within 2**-47 w, and w <= acos x; 0 <= y <= 7/2, c x >= -1/2. Were acos x - y
+  near +-pi, c would be near -x, x^2 at most about 1/2 and acos x from pi/4 to 3 pi/4 or so: y would
+  be below 0 or above 7/2. Up to |x| = 2**-30, acos x = pi/2 - x within 2**-91.
   Both move by at most d / sqrt((1 - |x| - d)(1 + |x|)), where 1 - |x| rounds by u of itself, and
   1 - |x| - d by 4u for d <= (1 - |x|) / 2.
-y + z rounds by u of it: 2**-45 of the result is claimed.
+What is said of z counts |x|, w and a for |s| as well, as they are where y is f(x): else s is larger
+by |z| at most, and z errs by 2**-47 |z| more. y + z rounds by u of it: 2**-45 of the result and of
+|z| is claimed.
 """
 
 from __future__ import annotations
@@ -131,7 +135,7 @@ def corrected(y: Floats, z: Floats, spread: Floats | None, good: Bools) -> Found
     """Return y + z with its radius; ``spread`` is how far the value moves."""
     value = y + z
     size = np.abs(z)
-    radius = np.abs(value) * CORRECTED + size * size * size + SMALLEST
+    radius = (np.abs(value) + size) * CORRECTED + size * size * size + SMALLEST
     if spread is not None:
         radius += spread
     good = good & (size < NEAR)
@@ -162,16 +166,21 @@ def root_of(x: Floats, spread: Floats | None) -> tuple[Floats, Floats | None]:
     return root, np.where(spread <= rest / 2, moved, np.inf)
 
 
+def ends_of(x: Floats, spread: Floats | None) -> Bools:
+    """Return where numbers are 1 or -1 exactly."""
+    ends: Bools = np.abs(x) == 1
+    return ends if spread is None else ends & (spread == 0)
+
+
 def asin(x: Floats, spread: Floats | None) -> Found:
     """Return asin x."""
     y = np.arcsin(x)
     s, c, good = sine_and_cosine(y)
     root, moved = root_of(x, spread)
-    value, radius = corrected(y, x * c - root * s, moved, good & (x * y >= 0))
-    if spread is None:
-        radius[np.abs(x) == 1] = CORRECTED * 2
-        value = np.where(np.abs(x) == 1, x * (math.pi / 2), value)
-    return value, radius
+    value, radius = corrected(y, x * c - root * s, moved, good & (x * y >= 0) & (np.abs(y) <= 2))
+    ends = ends_of(x, spread)
+    value = np.where(ends, x * (math.pi / 2), value)
+    return value, np.where(ends, CORRECTED * 2, radius)
 
 
 def acos(x: Floats, spread: Floats | None) -> Found:
@@ -179,11 +188,11 @@ def acos(x: Floats, spread: Floats | None) -> Found:
     y = np.arccos(x)
     s, c, good = sine_and_cosine(y)
     root, moved = root_of(x, spread)
-    value, radius = corrected(y, c * root - s * x, moved, good & (c * x >= -0.5))
-    if spread is None:
-        ends = np.abs(x) == 1
-        value = np.where(ends, np.where(x == 1, 0.0, math.pi), value)
-        radius = np.where(ends, np.where(x == 1, 0.0, CORRECTED * 4), radius)
+    good &= (c * x >= -0.5) & (y >= 0) & (y <= 3.5)
+    value, radius = corrected(y, c * root - s * x, moved, good)
+    ends = ends_of(x, spread)
+    value = np.where(ends, np.where(x == 1, 0.0, math.pi), value)
+    radius = np.where(ends, np.where(x == 1, 0.0, CORRECTED * 4), radius)
     small = np.abs(x) <= 1 / FLAT
     if not np.any(small):
         return value, radius

@@ -28,7 +28,7 @@ import numpy as np
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.exponentials import LEAST, MOST, VANISHED, exp2_high, exp_high
 
-__all__ = ["EXPONENTIALS", "NEAR", "ROOM", "Found", "exp", "log"]
+__all__ = ["EXPONENTIALS", "NEAR", "ROOM", "Found", "exp", "log", "told"]
 
 EXP = 2.0**-51
 ROOM = 1 + 2.0**-48
@@ -38,6 +38,15 @@ NEAR = 2.0**-20
 TWO = 1000.0
 
 Found: TypeAlias = tuple[Floats, Floats]
+
+
+def told(found: Found) -> Found:
+    """Return values and radii; 0 and inf where a radius is none: NaN would pass for a decision."""
+    value, radius = found
+    if np.max(radius, initial=0.0) < np.inf:  # NaN is not
+        return found
+    known = radius < np.inf
+    return np.where(known, value, 0.0), np.where(known, radius, np.inf)
 
 
 def grown(value: Floats, spread: Floats | None) -> Floats:

@@ -1,7 +1,7 @@
 """Hyperbolic functions, their inverses, expm1 and log1p in plain float64, with proven radii.
 
 Arguments are numbers x of which the true ones lie within a spread d; u = 2**-53; e = e^|x| is
-within 2**-51 (`exp_high`). Claimed of the results: 2**-48, and 2**-45 of the inverses.
+within 2**-51 (`exp_high`). Claimed of the results: 2**-48, and 2**-45 of the inverses and of |z|.
 
 - sinh: from |x| = 1/2 on (e - 1/e) / 2, where (e + 2/e) / (e - 1/e) < 2.7; below it the series
   x + x P(x^2), P < 1/20, without x^17 / 17! < 2**-64 |x|, whose roundings are below 2u |x|.
@@ -11,10 +11,10 @@ within 2**-51 (`exp_high`). Claimed of the results: 2**-48, and 2**-45 of the in
 
 The inverses correct y from any library by z, a function g of f(x) - y with |g(t) - t| <= |t|^3 (t^2
 for log1p) near 0, below |x| = 1/2, 1/4 for atanh:
-- log1p: z = x + (1 + x) expm1(-y), within 2**-46 |x|;
-- asinh: z = x cosh y - sqrt(1 + x^2) sinh y, within 2**-46 |x|;
-- atanh: z = (x cosh y - sinh y) / (cosh y - x sinh y), within 2**-46 |x|; the denominator is at
-  least (1 - x^2) cosh y there.
+- log1p: z = x + (1 + x) expm1(-y), within 2**-46 (|x| + |z|), as (1 + x) expm1(-y) is z - x;
+- asinh: z = x cosh y - sqrt(1 + x^2) sinh y, within 2**-46 (|x| + |z|), as |sinh y| <= |x| + 2 |z|;
+- atanh: z = (x cosh y - sinh y) / (cosh y - x sinh y), within 2**-46 (|x| + |z|); the denominator
+  is at least (1 - x^2) cosh y there.
 Beyond, and for acosh, they are logarithms: of 1 + x (exact or within u), of |x| + sqrt(x^2 + 1) and
 x + sqrt((x - 1)(x + 1)) within 4u, of (1 + |x|) / (1 - |x|) within 3u. `log` errs by 2**-49 and its
 argument's spread, and results are above 0.4; acosh is smaller near 1, where this is what it is.
@@ -83,6 +83,12 @@ def claimed(
     return np.where(good, value, 0.0), np.where(good, radius, np.inf)
 
 
+def corrected(y: Floats, z: Floats, moved: Floats | None, more: Floats) -> Found:
+    """Return y + z with its radius; ``more`` is what the function of f(x) - y leaves out."""
+    size = np.abs(z)
+    return claimed(y + z, CORRECTED, size < NEAR, moved, more + size * CORRECTED)
+
+
 def growth(slope: Floats, spread: Floats | None) -> Floats | None:
     """Return how far a value with a slope that grows as e^x moves, up to a spread of 1."""
     if spread is None:
@@ -118,7 +124,7 @@ def log1p(x: Floats, spread: Floats | None) -> Found:
     if spread is not None:
         rest = (1 + x) - spread
         moved = np.where(spread <= (1 + x) / 2, spread / rest * ROOM, np.inf)
-    value, radius = claimed(y + z, CORRECTED, np.abs(z) < NEAR, moved, 2 * z * z)
+    value, radius = corrected(y, z, moved, 2 * z * z)
     if np.all(near):
         return value, radius
     t = 1 + x
@@ -134,7 +140,7 @@ def asinh(x: Floats, spread: Floats | None) -> Found:
     given = np.where(near, x, 0.0)
     y = np.arcsinh(given)
     z = given * cosh_of(y) - np.sqrt(1 + given * given) * sinh_of(y)
-    value, radius = claimed(y + z, CORRECTED, np.abs(z) < NEAR, spread, np.abs(z) ** 3)
+    value, radius = corrected(y, z, spread, np.abs(z) ** 3)
     if np.all(near):
         return value, radius
     t = size + np.sqrt(size * size + 1)
@@ -154,6 +160,7 @@ def acosh(x: Floats, spread: Floats | None) -> Found:
         value, radius = (np.where(x == 1, 0.0, part) for part in (value, radius))
     else:
         moved = spread / np.sqrt((given - 1 - spread) * (given + 1 - spread)) * ROOM
+        moved = np.where(spread == 0, 0.0, moved)  # at 1 as well
         radius = np.where(spread <= (given - 1) / 2, radius + moved, np.inf)
     return value, np.where(good, radius, np.inf)
 
@@ -171,7 +178,7 @@ def atanh(x: Floats, spread: Floats | None) -> Found:
         rest = 1 - size
         moved = spread / ((rest - spread) * (1 + size)) * ROOM
         moved = np.where(spread <= rest / 2, moved, np.inf)
-    value, radius = claimed(y + z, CORRECTED, np.abs(z) < NEAR, moved, np.abs(z) ** 3)
+    value, radius = corrected(y, z, moved, np.abs(z) ** 3)
     if np.all(near):
         return value, radius
     t = (1 + size) / (1 - size)

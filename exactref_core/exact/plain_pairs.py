@@ -16,7 +16,7 @@ import numpy as np
 
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.plain_circular import atan
-from exactref_core.exact.plain_exponentials import ROOM, Found, exp, log
+from exactref_core.exact.plain_exponentials import ROOM, Found, exp, log, told
 
 __all__ = ["PAIRS", "plain_pair"]
 
@@ -63,5 +63,5 @@ def plain_pair(
 
     A radius of inf says nothing; None where there is no kernel.
     """
-    kernel = PAIRS.get(name)
-    return None if kernel is None else kernel(x, y, off_x, off_y)
+    found = PAIRS[name](x, y, off_x, off_y) if name in PAIRS else None
+    return None if found is None else told(found)

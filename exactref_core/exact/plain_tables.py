@@ -40,6 +40,8 @@ from exactref_core.exact.taylor_tables import (
 __all__ = ["erfcx", "tabled"]
 
 TERMS = 24
+# e^(-x^2) and its slope are below 2**-990 long before, and squares of numbers up to it are finite.
+FAR = 2.0**500
 ROOT = math.sqrt(math.pi)
 
 
@@ -98,6 +100,7 @@ def far_erfcx(x: Floats) -> Floats:
 
 def far_erfc(x: Floats, spread: Floats | None) -> Found:
     """Return erfc from 6 on."""
+    x = np.minimum(x, FAR)
     square = x * x
     bell, off = exp(-square, None)
     scaled = far_erfcx(x)
@@ -128,4 +131,4 @@ def erfcx(x: Floats, spread: Floats | None) -> Found:
         if spread is not None:
             wide = np.where(spread <= given / 4, wide + 1.01 * spread / given / given, np.inf)
         value, radius = np.where(near, value, far), np.where(near, radius, wide)
-    return value, np.where((x >= 0) & (x <= 2.0**500), radius, np.inf)
+    return value, np.where((x >= 0) & (x <= FAR), radius, np.inf)

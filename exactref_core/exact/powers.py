@@ -154,6 +154,19 @@ class Power(PairFunction):
             ends = [*ends, *(-end for end in ends)]
         return furthest(algebra, value, ends), below
 
+    def never(self, algebra: ScalarAlgebra, x: Box, y: Box) -> bool:
+        """Return whether the power is NaN: of negative numbers, no exponent being an integer."""
+        if x.side(algebra) >= 0:
+            return False
+        if not any(isinstance(end, Interval) for end in (y.low, y.high)):
+            return bool(y.high.numerator // y.high.denominator < y.low)
+        lows, highs = algebra.ends(y.low), algebra.ends(y.high)
+        if not holds_integer(lows[0], highs[1]):
+            return True
+        if lows[1] <= highs[0] and holds_integer(lows[1], highs[0]):
+            return False
+        raise Unsure
+
     def instances(self, algebra: ScalarAlgebra, x: Any, y: Any) -> list[Any]:
         """Return numbers that stand for all of a box beside an infinity, NaN or zero.
 

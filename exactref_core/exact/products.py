@@ -23,19 +23,32 @@ UNDERFLOW = 2.0**-1072
 TINY = 2.0**-1074
 # Products above it round relatively: half a unit in their last place is a normal number.
 NO_UNDERFLOW = 2.0**-960
+# Sums of squares from it to its reciprocal have lost nothing that counts.
+TAME = 2.0**-900
 
 
 def norms(matrix: Floats, axis: int) -> Floats:
-    """Return upper bounds on the Euclidean norms along ``axis``; scaled, so nothing overflows."""
+    """Return upper bounds on the Euclidean norms along ``axis``; scaled where squares may leave
+    the range."""
+    # n squares and additions, a division, a root and a product: n + 8 roundings; a square that
+    # underflows loses less than 2**-1074, far under the rounding of a sum above TAME, or of the
+    # largest where that is 1.
+    growth = 1 + 2 * relative_error(matrix.shape[axis] + 8)
+    with np.errstate(over="ignore", under="ignore"):
+        square = squared(matrix, axis)
+    if square.size and np.min(square) >= TAME and np.max(square) <= 1 / TAME:
+        return np.asarray(np.sqrt(square) * growth)
     scale = np.max(np.abs(matrix), axis=axis, keepdims=True, initial=0.0)
     scale[scale == 0] = 1.0
-    scaled = matrix / scale
-    square = np.einsum("...ij,...ij->...i" if axis == -1 else "...ij,...ij->...j", scaled, scaled)
-    # n squares and additions, a division, a root and a product: n + 8 roundings; each square that
-    # underflows is below 2**-1022, far under the rounding of the largest, which is 1.
-    growth = 1 + 2 * relative_error(matrix.shape[axis] + 8)
+    square = squared(matrix / scale, axis)
     bound: Floats = np.sqrt(square) * np.squeeze(scale, axis=axis) * growth
     return bound + np.where(square > 0, TINY, 0.0)
+
+
+def squared(matrix: Floats, axis: int) -> Floats:
+    """Return the sums of the squares along ``axis``."""
+    names = "...ij,...ij->...i" if axis == -1 else "...ij,...ij->...j"
+    return np.asarray(np.einsum(names, matrix, matrix))
 
 
 def smallest(values: Floats) -> float:
@@ -65,7 +78,10 @@ def filtered_matmul(a: Floats, b: Floats) -> tuple[Floats, Floats]:
         growth = relative_error(k + 8)
         left = norms(a, -1)
         left = left * growth + np.where(left > 0, TINY, 0.0)
-        radius = left[..., :, None] * norms(b, -2)[..., None, :] + k * underflow(a, b)
+        radius = left[..., :, None] * norms(b, -2)[..., None, :]
+        lost = underflow(a, b)
+        if lost:
+            radius += k * lost
     if not np.isfinite(np.sum(c)):
         bad = ~np.isfinite(c)
         c, radius = np.where(bad, 0.0, c), np.where(bad, np.inf, radius)

@@ -87,20 +87,30 @@ def logistic_series(c: Any) -> list[Any]:
     return y[1:]
 
 
+@lru_cache(maxsize=2)
+def upper_half(name: str, reach: int) -> list[tuple[Any, list[float]]]:
+    """Return erf or tanh at the grid points from 0 on, and the coefficients there."""
+    series = logistic_series if name == "tanh" else gaussian_series
+    points = (gmpy2.mpfr(i) / STEPS for i in range(reach * STEPS + 1))
+    return [(getattr(gmpy2, name)(c), [float(a) for a in series(c)]) for c in points]
+
+
 @lru_cache(maxsize=8)
 def columns(table: Table) -> tuple[Floats, Floats, Floats]:
-    """Return T high and low, and the coefficients, (DEGREE, points)."""
-    first = 0 if table.odd else -table.reach * STEPS
-    high, low, rows = [], [], []
+    """Return T high and low, and the coefficients, (DEGREE, points).
+
+    erfc = 1 - erf keeps 145 bits, and the derivatives of odd functions are odd and even in turn.
+    """
     with gmpy2.context(precision=PRECISION):
-        for i in range(first, table.reach * STEPS + 1):
-            c = gmpy2.mpfr(i) / STEPS
-            value = getattr(gmpy2, table.name)(c)
-            high.append(float(value))
-            low.append(float(value - gmpy2.mpfr(high[-1])))
-            series = logistic_series(c) if table.name == "tanh" else gaussian_series(c)
-            sign = -1 if table.name == "erfc" else 1
-            rows.append([sign * float(a) for a in series])
+        half = upper_half("tanh" if table.name == "tanh" else "erf", table.reach)
+        values, rows = [value for value, _ in half], [row for _, row in half]
+        if not table.odd:
+            values = [1 + y for y in values[:0:-1]] + [1 - y for y in values]
+            signs = [1, -1] * (DEGREE // 2)
+            left = [[s * a for s, a in zip(signs, row, strict=True)] for row in rows[:0:-1]]
+            rows = [[-a for a in row] for row in left + rows]
+        high = [float(value) for value in values]
+        low = [float(value - gmpy2.mpfr(h)) for value, h in zip(values, high, strict=True)]
     return np.asarray(high), np.asarray(low), np.ascontiguousarray(np.asarray(rows).T)
 
 

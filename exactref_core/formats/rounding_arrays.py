@@ -20,7 +20,7 @@ from exactref_core.errors import DTypeError
 from exactref_core.formats.format import FLOAT64_PRECISION, Format
 from exactref_core.formats.rounding import Overflow, Rounding, overflow_value
 
-__all__ = ["floor_to_grid", "integer_pair", "round_pair"]
+__all__ = ["cast_to", "floor_to_grid", "integer_pair", "round_pair"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -36,6 +36,12 @@ CASTS: dict[tuple[int, int, int], type[np.floating[Any]]] = {
     (24, -126, 127): np.float32,
     (11, -14, 15): np.float16,
 }
+
+
+def cast_to(fmt: Format, rounding: Rounding) -> type[np.floating[Any]] | None:
+    """The dtype of which a cast rounds float64 numbers into ``fmt`` once, where there is one."""
+    found = CASTS.get((fmt.precision, fmt.emin, fmt.emax))
+    return found if rounding is Rounding.NEAREST_EVEN else None
 
 
 def round_pair(

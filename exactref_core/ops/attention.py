@@ -26,6 +26,11 @@ def define(v: Any, query: Any, key: Any, value: Any, **rules: Any) -> Any:
     "top_left". ``scale`` defaults to 1/sqrt(e); a ``softcap`` c other than 0 makes scores
     c tanh(score / c) before they are masked.
 
+    ``mask_sum`` "rounded" says that scores are stored with the mask added, in the compute format: a
+    value so large that no score changes it, as -FLT_MAX (or -1e9 beside scores of a few units), is
+    the score itself, and a row of nothing else has equal weights. "exact" takes them as real
+    numbers, of which the score is left.
+
     ``cu_seqlens_q`` and ``cu_seqlens_k`` say that sequences are packed one after the other along
     the lengths: 0 and the end of each, as integers; without the latter keys have those of the
     queries. Each sequence attends within its own, with its own causal mask and window (whose place

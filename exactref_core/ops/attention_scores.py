@@ -19,6 +19,7 @@ RULES: Mapping[str, Any] = {
     "enable_gqa": False,
     "causal_alignment": None,
     "fully_masked": "zero",
+    "mask_sum": "exact",
     "window": None,
     "softcap": 0.0,
     "cu_seqlens_q": None,
@@ -55,6 +56,8 @@ class Scored:
             scores = self.capped if bias is None else v.add(self.capped, bias)
         else:
             scores = v.scaled(product, self.factor, bias)
+        if bias is not None and rules["mask_sum"] == "rounded":
+            scores = v.rounded_sum(scores, bias, (self.query, key), rules)
         self.scores = v.rounded_scores(scores, algorithm)
 
     def uncapped(self, v: Any, slopes: Any) -> Any:

@@ -7,10 +7,9 @@ from typing import Any
 from exactref_core.errors import InputError
 from exactref_core.op import Domain, Op
 from exactref_core.ops.dtypes import FLOATS
-from exactref_core.ops.norm_parts import affine, check, epsilon, normalized, own_statistics
+from exactref_core.ops.norm_parts import affine, check, epsilon, normalized, own_statistics, roots
 from exactref_core.ops.norm_slopes import (
     Statistics,
-    inverse_root,
     pulled_back,
     scale_slope,
     shift_slope,
@@ -21,19 +20,26 @@ __all__ = ["OPS"]
 
 
 def group_norm(
-    v: Any, x: Any, num_groups: Any = 1, weight: Any = None, bias: Any = None, eps: Any = 1e-5
+    v: Any,
+    x: Any,
+    num_groups: Any = 1,
+    weight: Any = None,
+    bias: Any = None,
+    eps: Any = 1e-5,
+    eps_outside: bool = False,
 ) -> Any:
     """Group normalization of x (n, c, ...): each of ``num_groups`` groups of channels by its own.
 
     (x - m) / sqrt(s + eps) * weight + bias with the mean and the (biased) variance over a group's
-    channels and all further axes; weight and bias (c). As torch.nn.functional.group_norm.
+    channels and all further axes; weight and bias (c). With ``eps_outside`` the divisor is
+    sqrt(s) + eps. As torch.nn.functional.group_norm.
     """
     channels = channels_of(x, num_groups)
     check("weight", weight, (channels,))
     check("bias", bias, (channels,))
     groups = v.arrange(x, grouped(x, num_groups))
     axes = tuple(range(2, len(groups.shape)))
-    found = v.arrange(own_statistics(v, groups, axes, epsilon(eps)), x.shape)
+    found = v.arrange(own_statistics(v, groups, axes, epsilon(eps, eps_outside)), x.shape)
     return affine(v, found, by_channel(v, weight, x), by_channel(v, bias, x))
 
 
@@ -64,6 +70,7 @@ def group_norm_backward(
     weight: Any = None,
     bias: Any = None,
     eps: Any = 1e-5,
+    eps_outside: bool = False,
 ) -> Any:
     """With h = (x - m) r, r = 1 / sqrt(s + eps) and g = grad_output weight: r (g - mean(g) -
     h mean(g h)) for x, means over groups; sums of grad_output h for the weight, of grad_output for
@@ -74,7 +81,7 @@ def group_norm_backward(
     w = by_channel(v, weight, x)
     g = grad_output if w is None else v.multiply(grad_output, w)
     groups = v.arrange(x, shape)
-    own = statistics(v, groups, axes, epsilon(eps))
+    own = statistics(v, groups, axes, epsilon(eps, eps_outside))
     pulled = pulled_back(v, v.arrange(g, shape), groups, axes, own)
     parts = (own.centred, own.mean, own.inverse)
     inner = tuple(range(2, len(x.shape)))
@@ -103,12 +110,14 @@ def batch_norm(
     training: bool = False,
     momentum: Any = 0.1,
     eps: Any = 1e-5,
+    eps_outside: bool = False,
 ) -> Any:
     """Batch normalization of x (n, c, ...), each channel by given or its own statistics.
 
     (x - m) / sqrt(s + eps) * weight + bias. With ``training`` m and s are the channel's mean and
     (biased) variance, else ``running_mean`` and ``running_var``; ``momentum`` moves these after the
-    call and not the output. Vectors have one element a channel. As torch.nn.functional.batch_norm.
+    call and not the output. Vectors have one element a channel. With ``eps_outside`` the divisor is
+    sqrt(s) + eps. As torch.nn.functional.batch_norm.
     """
     if len(x.shape) < 2:
         raise InputError(f"x has shape {x.shape}; batch_norm takes (n, channels, ...)")
@@ -117,13 +126,13 @@ def batch_norm(
         check(name, one, (x.shape[1],))
     if training:
         axes = (0, *range(2, len(x.shape)))
-        found = own_statistics(v, x, axes, epsilon(eps))
+        found = own_statistics(v, x, axes, epsilon(eps, eps_outside))
     else:
         for name, one in vectors.items():
             if one is None:
                 raise InputError(f"{name} is missing: batch_norm needs it without training=True")
         mean, squares = (by_channel(v, one, x) for one in (running_mean, running_var))
-        found = normalized(v, x, mean, squares, epsilon(eps))
+        found = normalized(v, x, mean, squares, epsilon(eps, eps_outside))
     return affine(v, found, by_channel(v, weight, x), by_channel(v, bias, x))
 
 
@@ -138,6 +147,7 @@ def batch_norm_backward(
     training: bool = False,
     momentum: Any = 0.1,
     eps: Any = 1e-5,
+    eps_outside: bool = False,
 ) -> Any:
     """With h = (x - m) r and r = 1 / sqrt(s + eps): weight r grad_output for x; with ``training``,
     when m and s depend on x, weight r (g - mean(g) - h mean(g h)) with g = grad_output, means over
@@ -148,14 +158,14 @@ def batch_norm_backward(
     axes = (0, *range(2, len(x.shape)))
     w, g = by_channel(v, weight, x), grad_output
     if training:
-        own = statistics(v, x, axes, epsilon(eps))
+        own = statistics(v, x, axes, epsilon(eps, eps_outside))
         found = pulled_back(v, g, x, axes, own, distributed=False)
         if w is not None:
             inside = pulled_back(v, v.multiply(g, w), x, axes, own, distributed=False)
             found = v.one_of(v.multiply(found, w), v.multiply(found, w), inside)
     else:
         mean, squares = (by_channel(v, one, x) for one in (running_mean, running_var))
-        own = Statistics(v.subtract(x, mean), mean, inverse_root(v, squares, epsilon(eps)))
+        own = Statistics(v.subtract(x, mean), mean, roots(v, squares, epsilon(eps, eps_outside))[1])
         r = own.inverse
         found = v.multiply(g, r)
         if w is not None:
@@ -174,7 +184,7 @@ OPS = (
         group_norm,
         ("x",),
         IMAGES,
-        {"num_groups": 1, **AFFINE, "eps": 1e-5},
+        {"num_groups": 1, **AFFINE, "eps": 1e-5, "eps_outside": False},
         optional=("weight", "bias"),
         backward=group_norm_backward,
     ),
@@ -190,6 +200,7 @@ OPS = (
             "training": False,
             "momentum": 0.1,
             "eps": 1e-5,
+            "eps_outside": False,
         },
         optional=("running_mean", "running_var", "weight", "bias"),
         backward=batch_norm_backward,

@@ -88,7 +88,7 @@ def pair_backward(
     v: Any, grad_output: Any, x: Any, other: Any, nan: str, equal: Any, both_missing: Any
 ) -> Any:
     """Return the gradient of the larger of x and another, at x."""
-    zero = v.exact.constant(0)
+    zero = nothing_of(v, grad_output)
     found = v.by_order(v.order(x, other, 1), grad_output, equal, zero)
     if nan == "propagate":
         return found
@@ -96,10 +96,16 @@ def pair_backward(
     return v.if_number(other, v.if_number(x, found, zero), alone)
 
 
+def nothing_of(v: Any, g: Any) -> Any:
+    """Return 0, as a gradient that is multiplied by a mask of what is chosen: NaN of infinities."""
+    zero = v.broadcast(v.exact.constant(0), g.shape)
+    return v.admit(zero, zero, v.multiply(g, v.constant(0)))
+
+
 def maximum_backward(
     v: Any, grad_output: Any, x1: Any, x2: Any, nan: str = "propagate", ties: str = "even"
 ) -> Any:
-    """grad_output for the larger one, exactly 0 for the other.
+    """grad_output for the larger one, exactly 0 for the other, or grad_output times 0.
 
     Where both are equal, half of it for each, or with ``ties="first"`` all of it for x1. A NaN that
     propagates passes grad_output on to both; of NaN that is ignored x1 gets what both could.
@@ -110,7 +116,7 @@ def maximum_backward(
 def minimum_backward(
     v: Any, grad_output: Any, x1: Any, x2: Any, nan: str = "propagate", ties: str = "even"
 ) -> Any:
-    """grad_output for the smaller one, exactly 0 for the other.
+    """grad_output for the smaller one, exactly 0 for the other, or grad_output times 0.
 
     Where both are equal, half of it for each, or with ``ties="first"`` all of it for x1. A NaN that
     propagates passes grad_output on to both; of NaN that is ignored x1 gets what both could.
@@ -157,7 +163,7 @@ def shared(v: Any, g: Any, rows: Any, nan: str, ties: str) -> Any:
     share, g = v.ties(rows, ties, nan), v.keep(g, rows.shape)
     one, zero = v.exact.constant(1), v.exact.constant(0)
     part = v.within(v.exact.step("multiply", g, share), 2, Fraction(1, 2))
-    some = v.by_order(v.order(share, zero, 0), part, zero, zero)
+    some = v.by_order(v.order(share, zero, 0), part, nothing_of(v, g), zero)
     return v.by_order(v.order(share, one, 0), g, g, some)
 
 
@@ -170,7 +176,7 @@ def largest_backward(
     nan: str = "propagate",
     ties: str = "even",
 ) -> Any:
-    """grad_output for the largest element, exactly 0 for the others.
+    """grad_output for the largest element, exactly 0 for the others, or grad_output times 0.
 
     Equal ones share it evenly, or with ``ties="first"`` the first has all of it. A NaN counts as
     the largest, or where it is ignored as the smallest.
@@ -187,7 +193,7 @@ def smallest_backward(
     nan: str = "propagate",
     ties: str = "even",
 ) -> Any:
-    """grad_output for the smallest element, exactly 0 for the others.
+    """grad_output for the smallest element, exactly 0 for the others, or grad_output times 0.
 
     Equal ones share it evenly, or with ``ties="first"`` the first has all of it. A NaN counts as
     the smallest, or where it is ignored as the largest.

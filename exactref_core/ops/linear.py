@@ -84,19 +84,20 @@ def addmm_backward(
     """beta grad_output for the input, alpha grad_output mat2^H and alpha mat1^H grad_output.
 
     alpha and beta are conjugated where they are complex. Sums over what the input was broadcast to
-    are taken before or after the product with beta. With ``beta=0`` the input has the gradient 0.
+    are taken before or after the product with beta. With ``beta=0`` the input has the gradient 0; a
+    kernel that multiplies all the same gives NaN where grad_output, or a sum of it, is not finite.
     """
     first = v.number(beta.conjugate(), "beta", input)
     factor = v.number(alpha.conjugate(), "alpha", input)
-    if beta == 0:
-        addend = v.zeros_like(input)
-    elif beta == 1:
+    if beta == 1:
         addend = v.sum_to(grad_output, input.shape)
     else:
         before = v.scale_by(v.sum_to(grad_output, input.shape), first)
         after = v.sum_to(v.scale_by(grad_output, first), input.shape)
         alone = grad_output.shape == input.shape
-        addend = before if alone else v.one_of(before, before, after)
+        zero = () if beta else (v.zeros_like(input),)
+        ways = (*zero, before) if alone else (*zero, before, after)
+        addend = before if ways == (before,) else v.one_of(ways[0], *ways)
     pairs = {"mat1": (grad_output, v.adjoint(mat2)), "mat2": (v.adjoint(mat1), grad_output)}
     found = {"input": addend}
     for name, (x, y) in pairs.items():

@@ -7,6 +7,7 @@ under "any_order".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,19 +15,29 @@ from exactref_core.errors import InputError
 from exactref_core.ops.var import variance
 
 __all__ = [
+    "Epsilon",
     "affine",
     "check",
     "epsilon",
     "mean_square",
     "normalized",
     "own_statistics",
+    "roots",
     "size_over",
     "spread_over",
     "trailing",
 ]
 
 
-def epsilon(value: Any) -> Fraction:
+@dataclass(frozen=True)
+class Epsilon:
+    """What is added to a mean square, or to its root if ``outside``."""
+
+    value: Fraction
+    outside: bool
+
+
+def epsilon(value: Any, outside: bool) -> Epsilon:
     """Return eps as an exact number; InputError where it is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
         raise InputError(f"eps must be a number, not {value!r}")
@@ -36,7 +47,7 @@ def epsilon(value: Any) -> Fraction:
         raise InputError(f"eps must be a finite number, not {value!r}") from None
     if found < 0:
         raise InputError(f"eps must not be negative: {value!r}")
-    return found
+    return Epsilon(found, outside)
 
 
 def trailing(x: Any, normalized_shape: Any) -> tuple[int, ...]:
@@ -67,10 +78,18 @@ def affine(v: Any, x: Any, weight: Any, bias: Any) -> Any:
     return scaled if bias is None else v.add(scaled, bias)
 
 
-def normalized(v: Any, x: Any, mean: Any, squares: Any, eps: Fraction) -> Any:
-    """Return (x - mean) / sqrt(squares + eps)."""
-    inside = v.add(squares, v.constant(eps)) if eps else squares
-    root, inverse = v.root_of(inside), v.reciprocal_root(inside)
+def roots(v: Any, squares: Any, eps: Epsilon) -> tuple[Any, Any]:
+    """Return sqrt(squares + eps), or sqrt(squares) + eps, and its reciprocal."""
+    if eps.outside and eps.value:
+        root = v.add(v.root_of(squares), v.constant(eps.value))
+        return root, v.divide(v.constant(1), root)
+    inside = v.add(squares, v.constant(eps.value)) if eps.value else squares
+    return v.root_of(inside), v.reciprocal_root(inside)
+
+
+def normalized(v: Any, x: Any, mean: Any, squares: Any, eps: Epsilon) -> Any:
+    """Return (x - mean) over the root of what is beside it."""
+    root, inverse = roots(v, squares, eps)
     centred = v.subtract(x, mean)
     quotient = v.divide(centred, root)
     near = v.admit(quotient, quotient, v.multiply(centred, inverse))
@@ -78,7 +97,7 @@ def normalized(v: Any, x: Any, mean: Any, squares: Any, eps: Fraction) -> Any:
     return v.admit(quotient, near, apart, extra="any_order")
 
 
-def own_statistics(v: Any, x: Any, axes: tuple[int, ...], eps: Fraction) -> Any:
+def own_statistics(v: Any, x: Any, axes: tuple[int, ...], eps: Epsilon) -> Any:
     """Return x normalized by its mean and variance over some axes."""
     count = size_over(x, axes)
     mean = spread_over(v, v.scale(v.sum(x, axes), count), x.shape, axes)
@@ -96,11 +115,9 @@ def size_over(x: Any, axes: tuple[int, ...]) -> int:
     return count
 
 
-def mean_square(v: Any, x: Any, axes: tuple[int, ...], eps: Any) -> Any:
-    """Return mean(x^2) + eps over some axes."""
-    small = 2 * v.compute.unit_roundoff if eps is None else epsilon(eps)
-    squares = v.scale(v.sum(v.multiply(x, x), axes), size_over(x, axes))
-    return v.add(squares, v.constant(small)) if small else squares
+def mean_square(v: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """Return mean(x^2) over some axes."""
+    return v.scale(v.sum(v.multiply(x, x), axes), size_over(x, axes))
 
 
 def check(name: str, x: Any, shape: tuple[int, ...]) -> None:

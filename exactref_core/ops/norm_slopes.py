@@ -1,36 +1,54 @@
-"""What gradients of normalizations share: x - mean, the mean, 1 / sqrt(variance + eps)."""
+"""What gradients of normalizations share: x - mean, the mean, 1 / sqrt(variance + eps).
+
+With eps outside the root s of the variance, h = c / (s + eps), c = x - m, the slope has c / s in
+one place where it has h otherwise. Where s is 0 so is that: c / (|c| + eps) has a slope there too.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from exactref_core.ops.norm_parts import size_over, spread_over
+from exactref_core.ops.norm_parts import Epsilon, roots, size_over, spread_over
 from exactref_core.ops.var import variance
 
-__all__ = ["Statistics", "inverse_root", "pulled_back", "scale_slope", "shift_slope", "statistics"]
+__all__ = ["Statistics", "over", "pulled_back", "scale_slope", "shift_slope", "statistics"]
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """x less its mean over some axes, that mean, the reciprocal root 1 / sqrt(variance + eps)."""
+    """x less its mean over some axes, that mean, the reciprocal root 1 / sqrt(variance + eps).
+
+    ``root`` is the root of the variance alone, where eps is outside of it.
+    """
 
     centred: Any
     mean: Any
     inverse: Any
+    root: Any = None
 
 
-def statistics(v: Any, x: Any, axes: tuple[int, ...], eps: Fraction) -> Statistics:
+def statistics(v: Any, x: Any, axes: tuple[int, ...], eps: Epsilon) -> Statistics:
     """Return the statistics of x over some axes, spread over these."""
     mean = spread_over(v, v.scale(v.sum(x, axes), size_over(x, axes)), x.shape, axes)
     squares = spread_over(v, variance(v, x, axes, 0), x.shape, axes)
-    return Statistics(v.subtract(x, mean), mean, inverse_root(v, squares, eps))
+    apart = v.root_of(squares) if eps.outside and eps.value else None
+    return Statistics(v.subtract(x, mean), mean, roots(v, squares, eps)[1], apart)
 
 
-def inverse_root(v: Any, squares: Any, eps: Fraction) -> Any:
-    """Return 1 / sqrt(squares + eps)."""
-    return v.reciprocal_root(v.add(squares, v.constant(eps)) if eps else squares)
+def over(v: Any, x: Any, root: Any) -> Any:
+    """Return x / root, as a product with its reciprocal too; 0 where the root is 0."""
+    zero = v.exact.constant(0)
+    quotient = v.divide(x, root)
+    found = v.admit(quotient, quotient, v.multiply(x, v.divide(v.constant(1), root)))
+    return v.by_order(v.order(root, zero, 1), found, zero, zero)
+
+
+def less(v: Any, whole: Any, one: Any, two: Any) -> list[Any]:
+    """Return whole - one - two in every order."""
+    less_one, less_two = v.subtract(whole, one), v.subtract(whole, two)
+    both = v.subtract(whole, v.add(one, two))
+    return [v.subtract(less_one, two), v.subtract(less_two, one), both]
 
 
 def pulled_back(
@@ -43,25 +61,21 @@ def pulled_back(
     forward steps, and if ``distributed`` over x - m, r g + b x - (b m + r mean(g)) with
     b = (m sum(g) - sum(g x)) r^3 / N.
     """
+    if own.root is not None:
+        return pulled_outside(v, g, x, axes, own)
     r, count = own.inverse, size_over(x, axes)
     h = v.multiply(own.centred, r)
 
     def total(value: Any) -> Any:
         return spread_over(v, v.sum(value, axes), x.shape, axes)
 
-    def less(whole: Any, *parts: Any) -> list[Any]:
-        one, two = parts
-        less_one, less_two = v.subtract(whole, one), v.subtract(whole, two)
-        both = v.subtract(whole, v.add(one, two))
-        return [v.subtract(less_one, two), v.subtract(less_two, one), both]
-
     sums, pulls, raw = total(g), total(v.multiply(g, h)), total(v.multiply(g, own.centred))
     mean = v.scale(sums, count)
-    inner = less(g, mean, v.multiply(h, v.scale(pulls, count)))
+    inner = less(v, g, mean, v.multiply(h, v.scale(pulls, count)))
     again = v.multiply(v.multiply(v.scale(raw, count), r), r)
-    inner += less(g, mean, v.multiply(own.centred, again))
+    inner += less(v, g, mean, v.multiply(own.centred, again))
     near = v.multiply(r, v.admit(inner[0], *inner))
-    whole = less(v.multiply(g, v.constant(count)), sums, v.multiply(h, pulls))
+    whole = less(v, v.multiply(g, v.constant(count)), sums, v.multiply(h, pulls))
     scaled = v.multiply(v.scale(r, count), v.admit(whole[0], *whole))
     cube = v.multiply(v.multiply(r, r), r)
     apart = v.subtract(
@@ -76,6 +90,31 @@ def pulled_back(
     rest = v.add(v.multiply(slope, own.mean), v.multiply(v.scale(sums, count), r))
     spread = v.subtract(v.add(v.multiply(r, g), v.multiply(slope, x)), rest)
     return v.admit(near, near, composed, spread, guarded=True, extra="any_order")
+
+
+def pulled_outside(v: Any, g: Any, x: Any, axes: tuple[int, ...], own: Statistics) -> Any:
+    """Return r (g - mean(g) - c / s mean(g h)) with c = x - m, s its root and r = 1 / (s + eps).
+
+    Also with mean(g c) r for mean(g h), and as r g - mean(r g) - c / s (r r mean(g c)). Worse, and
+    counted under "any_order": d - mean(d), d = r g - c / s (r r mean(g c)).
+    """
+    r, count = own.inverse, size_over(x, axes)
+    ratio = over(v, own.centred, own.root)
+
+    def mean(value: Any) -> Any:
+        return v.scale(spread_over(v, v.sum(value, axes), x.shape, axes), count)
+
+    raw, flat = mean(v.multiply(g, own.centred)), mean(g)
+    pulls = mean(v.multiply(g, v.multiply(own.centred, r))), v.multiply(raw, r)
+    inner = [form for pull in pulls for form in less(v, g, flat, v.multiply(ratio, pull))]
+    near = v.multiply(r, v.admit(inner[0], *inner))
+    scaled = v.multiply(r, g)
+    pulled = v.multiply(ratio, v.multiply(v.multiply(r, r), raw))
+    forms = less(v, scaled, mean(scaled), pulled)
+    near = v.admit(near, near, *forms, guarded=True)
+    apart = v.subtract(scaled, pulled)
+    composed = v.subtract(apart, mean(apart))
+    return v.admit(near, near, composed, guarded=True, extra="any_order")
 
 
 def scale_slope(

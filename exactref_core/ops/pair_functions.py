@@ -98,7 +98,7 @@ def pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
 
     x2 - 1 may be rounded. Where x1 is negative x2 is an integer, and x2 - 1 is exact but beyond the
     integers that the compute format holds without gaps: there it may be odd or even. Of a negative
-    x1 and an x2 up to 2^-p in size the result is NaN, or what the stored exponent, -1, gives.
+    x1 and a fraction x2 the result is NaN, or a number where x2 - 1 is stored as an integer.
     Complex: of conjugates; the second is 0 for x1 = 0 where the real part of x2 is not negative.
     """
     if hasattr(x1, "imag"):
@@ -115,18 +115,12 @@ def pow_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
     # Either sign is within 2 |power|, and the size within 1000u: a power of a finite size has
     # |x2 log|x1|| < 750, of which the rounding of x2 - 1 changes 1u, and the function errs by 9u.
     either = v.within(less, 2 ** (v.compute.precision + 1) + 1000, less.attrs.etas)
-    ways = (
-        e.step("by_sign", x1, rounded, e.step("by_sign", gaps, way, exact))
-        for way in (either, size, v.negative(size))
-    )
-    # x2 - 1 is stored as -1 for |x2| <= 2^-p. The exact power of a negative x1 is NaN, which has no
-    # place to measure from: within 2 / |x1| of 0 lies what a power function gives for 1 / x1.
-    tiny = e.step(
-        "subtract", e.constant(Fraction(1, 2**v.compute.precision)), e.step("absolute", x2)
-    )
-    inverse = v.within(e.step("divide", e.constant(1), x1), 2 ** (v.compute.precision + 1), 2)
-    last = e.step("by_sign", x1, rounded, e.step("by_sign", tiny, inverse, exact))
-    power = v.admit(exact, *ways, last)
+    ways = (e.step("by_sign", gaps, way, exact) for way in (either, size, v.negative(size)))
+    # The power of a negative x1 and a fraction x2 is NaN, but a number where x2 - 1 is stored as an
+    # integer, as -1 for |x2| <= 2^-p and -2 for -1 - 2u: (-1)^x2 tells integers from fractions.
+    whole = e.binary("pow", e.constant(-1), x2)
+    below = v.if_number(whole, v.admit(exact, *ways), rounded)
+    power = e.step("by_sign", x1, rounded, below)
     base = v.multiply(grad_output, v.multiply(x2, power))
     slope = v.multiply(grad_output, v.multiply(pow(v, x1, x2), v.apply("log", x1)))
     none = missing(v, x2)
@@ -173,14 +167,21 @@ def atan2(v: Any, x1: Any, x2: Any) -> Any:
 
 
 def atan2_backward(v: Any, grad_output: Any, x1: Any, x2: Any) -> Any:
-    """grad_output x2 / (x1^2 + x2^2) and -grad_output x1 / (x1^2 + x2^2); NaN at the origin."""
+    """grad_output x2 / (x1^2 + x2^2) and -grad_output x1 / (x1^2 + x2^2).
+
+    At the origin, where the angle has no derivative, NaN, or zero times grad_output, as of torch.
+    """
+    e = v.exact
     square = v.add(v.multiply(x1, x1), v.multiply(x2, x2))
+    size = e.step("add", e.step("absolute", x1), e.step("absolute", x2))
     found = []
     for x in (x2, v.negative(x1)):
         top = v.multiply(grad_output, x)
         quotient = v.divide(top, square)
         over = v.multiply(top, v.divide(v.constant(1), square))
-        found.append(v.admit(quotient, quotient, over))
+        plain = v.admit(quotient, quotient, over)
+        origin = v.admit(quotient, quotient, v.multiply(top, v.constant(0)))
+        found.append(v.above_zero(size, plain, v.if_number(size, origin, plain)))
     return dict(zip(("x1", "x2"), found, strict=True))
 
 

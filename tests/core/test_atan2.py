@@ -136,3 +136,19 @@ def test_zeros_of_either_sign() -> None:
     for stored_as in (3e38, np.inf):
         output = np.arctan2(F32(3e38), F32(stored_as))
         assert np.asarray(angle_of.covers(output, "any_order")).all()
+
+
+@pytest.mark.parametrize("form", [np.float32, np.float64])
+def test_gradients_at_the_origin_are_nan_or_zero(form: type) -> None:
+    """No derivative is there: 0 / 0, or torch's zero times the gradient of the angle."""
+    g = np.array([1, -2, 0, np.inf, 1, 1], form)
+    y, x = np.array([0, -0.0, 0, 0, 0, np.nan], form), np.array([0, 0, -0.0, 0, np.nan, 0], form)
+    result = er.backward.atan2(g, y, x)
+    nan, zero = np.full(6, np.nan, form), np.zeros(6, form)
+    for name in ("grad_x1", "grad_x2"):
+        assert np.isnan(result[name].rounded.values()).all()
+        for standard in ("normal", "any_order"):
+            assert np.asarray(result[name].covers(nan, standard)).all()
+            kept = np.asarray(result[name].covers(zero, standard)).tolist()
+            assert kept == [True, True, True, False, False, False]
+            assert not np.asarray(result[name].covers(zero + form(1), standard)).any()

@@ -247,3 +247,22 @@ def test_rules_are_checked(name: str) -> None:
     args = args if name == "maximum" else [F32(1.0), *args]
     with pytest.raises(InputError, match="ties is one of"):
         getattr(er.backward, name)(*args, ties="last")
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_a_mask_of_what_is_chosen_makes_nan_of_infinities(name: str) -> None:
+    """grad_output times 1 or 0, as torch and others have it, or a choice: both are correct."""
+    x, grad = np.array([[0, 1, 2], [2, 1, 0]], F32), np.array([np.inf, -2], F32)
+    mask = x == getattr(x, name)(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        masked = grad[:, None] * mask.astype(F32)
+    chosen = np.where(mask, grad[:, None], F32(0))
+    assert np.isnan(masked).sum() == 2
+    rows = getattr(er.backward, name)(grad, x, axis=1)
+    pair = getattr(er.backward, name + "imum")(F32([np.inf, -2]), F32([1, 2]), F32([2, 1]))
+    for standard in ("normal", "any_order"):
+        for output in (masked, chosen):
+            assert np.asarray(rows.covers(output, standard)).all()
+        assert not np.asarray(rows.covers(masked + F32(1), standard))[1].any()
+        nan = [pair[key].may_be("nan", standard).tolist() for key in ("grad_x1", "grad_x2")]
+        assert nan == [[name == "max", False], [name == "min", False]]

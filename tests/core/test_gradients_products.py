@@ -153,11 +153,22 @@ def test_complex_factors_are_conjugated() -> None:
         assert not np.asarray(wrong[key].covers(leaf.grad, "any_order")).any()
 
 
-def test_without_beta_the_addend_has_no_gradient() -> None:
-    grad, addend = np.full((2, 2), np.inf, F32), np.full((2, 2), np.nan, F32)
-    result = er.backward.addmm(grad, addend, np.ones((2, 1), F32), np.ones((1, 2), F32), beta=0)
-    assert np.asarray(result["grad_input"].covers(np.zeros((2, 2), F32))).all()
-    assert not np.asarray(result["grad_input"].covers(np.full((2, 2), np.nan, F32))).any()
+@pytest.mark.parametrize("shape", [(2, 2), (2,)])
+def test_without_beta_the_addend_has_no_gradient(shape: tuple[int, ...]) -> None:
+    """Zero, or zero times the gradient of the output, NaN of an infinity, or of a sum with one."""
+    grad = np.array([[np.inf, 1], [1, 1]], F32)
+    zeros, mats = np.zeros(shape, F32), (np.ones((2, 1), F32), np.ones((1, 2), F32))
+    with np.errstate(invalid="ignore"):
+        products = {(2, 2): grad * F32(0), (2,): grad.sum(0) * F32(0)}[shape]
+    assert np.isnan(products).any()
+    for standard in ("normal", "any_order"):
+        result = er.backward.addmm(grad, np.full(shape, np.nan, F32), *mats, beta=0)["grad_input"]
+        assert result.rounded.values().tolist() == zeros.tolist()
+        assert not result.tolerance(standard).values().any()
+        for output in (zeros, products):
+            assert np.asarray(result.covers(output, standard)).all()
+        for output in (np.full(shape, np.nan, F32), np.full(shape, np.inf, F32)):
+            assert not np.asarray(result.covers(output, standard)).all()
 
 
 def sums(rng: np.random.Generator, terms: np.ndarray, kernel: str) -> np.ndarray:

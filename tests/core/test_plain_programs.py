@@ -14,7 +14,13 @@ import numpy as np
 import pytest
 
 import exactref as er
-from exactref_core.arithmetic import ladder, plain_numbers, plain_rounding, plain_steps
+from exactref_core.arithmetic import (
+    ladder,
+    level_choices,
+    plain_numbers,
+    plain_rounding,
+    plain_steps,
+)
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.plain_numbers import Plain
 from exactref_core.exact import plain_blocks
@@ -71,7 +77,7 @@ CALLS: dict[str, Callable[[Any, Any], er.Result]] = {
 def test_decided_elements_are_those_of_the_certified_reading(
     name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ladder, "SMALL", 0)
+    monkeypatch.setattr(level_choices, "SMALL", 0)
     monkeypatch.setattr(plain_rounding, "BLOCK", 50)
     with np.errstate(all="ignore"):
         result = CALLS[name](LEFT[kind], RIGHT[kind])
@@ -96,7 +102,7 @@ def test_what_is_left_is_decided_by_the_levels(
 ) -> None:
     with np.errstate(all="ignore"):
         expected: Any = CALLS[name](LEFT[kind], RIGHT[kind]).rounded
-        monkeypatch.setattr(ladder, "SMALL", 0)
+        monkeypatch.setattr(level_choices, "SMALL", 0)
         monkeypatch.setattr(plain_rounding, "BLOCK", 64)
         monkeypatch.setattr(ladder, "CACHED", 50)
         found: Any = CALLS[name](LEFT[kind], RIGHT[kind]).rounded

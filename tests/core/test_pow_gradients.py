@@ -69,3 +69,37 @@ def test_tiny_exponents_less_one_of_negative_bases_are_stored_as_minus_one() -> 
     assert np.asarray(result.covers(kernel)).all()
     assert np.asarray(result.covers(np.full(7, np.nan, F32))).tolist() == nan
     assert not np.asarray(result.covers(3 * kernel))[[0, 1, 2, 3, 6]].any()
+
+
+@pytest.mark.parametrize("form", [np.float32, np.float64])
+def test_fractions_less_one_of_negative_bases_may_be_stored_as_integers(form: type) -> None:
+    """Where x2 - 1 needs a bit more than x2, in ties: as where it is beyond all fractions."""
+    u = float(np.finfo(form).eps)
+    ties = [-1 - u, -2 + u, -1 + u / 2, -3 - 2 * u, -1 / u + 0.5, -0.5 / u + 0.25, -0.5 / u + 0.75]
+    others = [-1.3, -1 - 2 * u, -3 + 2 * u, -3.5, 1.5, -0.5 / u + 0.5]
+    x2 = np.array(ties + others, form)
+    assert x2.astype(float).tolist()[: len(ties)] == ties
+    x1 = np.full(x2.shape, -1, form)
+    x1[:4] = -2
+    with np.errstate(all="ignore"):
+        kernel = form(4) * (x2 * np.power(x1, x2 - form(1)))
+    among = np.arange(x2.size) < len(ties)
+    assert np.isfinite(kernel).tolist() == among.tolist()
+    number = np.where(among, kernel, x2)
+    for standard in ("normal", "any_order"):
+        result = er.backward.pow(np.full(x2.shape, 4, form), x1, x2)["grad_x1"]
+        assert np.isnan(result.rounded.values()).all()
+        assert np.asarray(result.covers(kernel, standard)).all()
+        assert np.asarray(result.covers(np.full(x2.shape, np.nan, form), standard)).all()
+        assert np.asarray(result.covers(number, standard)).tolist() == among.tolist()
+        assert not np.asarray(result.covers(form(1.01) * number, standard)).any()
+
+
+def test_a_stored_exponent_may_give_an_infinity() -> None:
+    """2^-60 less 1 is -1, and 2^-60 / x1 times a gradient overflows: with either sign, or NaN."""
+    g, x2 = np.array([1e300, -1e300]), np.full(2, 2.0**-60)
+    result = er.backward.pow(g, np.full(2, -1e-100), x2)["grad_x1"]
+    for output in ([-np.inf, np.inf], [np.nan, np.nan]):
+        assert np.asarray(result.covers(np.array(output), "any_order")).all()
+    small = er.backward.pow(g / 1e300, np.full(2, -1e-100), x2)["grad_x1"]
+    assert not np.asarray(small.covers(np.array([-np.inf, np.inf]), "any_order")).any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -284,3 +285,15 @@ def test_a_masked_key_has_no_weight_where_the_sum_is_lost(standard: str) -> None
     found = output.parts[0].range_one(get_standard(standard), False, 1)
     assert (found.low.tolist(), found.high.tolist()) == ([0.0], [0.0])
     assert result.tolerance(standard).tolist()[1] == [0.0]
+
+
+@pytest.mark.parametrize("standard", ["normal", "any_order"])
+def test_scores_beyond_every_number(standard: str) -> None:
+    """Products of float64 numbers are compared exactly, also where no float64 number holds them."""
+    keys, values = np.array([[1e200], [2e200], [1.0]]), np.array([[1.0], [2.0], [3.0]])
+    r = attention(np.array([[1e200]]), keys, values)
+    assert r["output"].rounded.tolist() == [[2.0]]
+    assert r["logsumexp"].rounded.tolist() == [math.inf]
+    for output in (2.0, math.nan):  # the scores are infinities, and their differences NaN
+        assert r["output"].covers(np.array([[output]]), standard).all()
+    assert not r["output"].covers(np.array([[3.5]]), standard).any()

@@ -81,9 +81,10 @@ def test_means_of_uncertain_scores_are_inside(kind: str, off: float, masked: boo
     keep = rng.random(x.shape) < 0.6 if masked else None
     given = Approx(x, None, radius) if off else Approx(x)
     weights = coarse_weights(given, keep)
-    means = coarse_means(given, keep, Approx(values), x.shape)
+    found = coarse_means(given, keep, Approx(values), x.shape)
     assert weights is not None
-    assert means is not None
+    assert found is not None
+    means, sizes = found
     with gmpy2.context(precision=PRECISION):
         for i, row in enumerate(moved(x, radius, 1)):
             kept = [True] * n if keep is None else keep[i].tolist()
@@ -98,6 +99,12 @@ def test_means_of_uncertain_scores_are_inside(kind: str, off: float, masked: boo
                 )
                 apart = abs(mean / total - gmpy2.mpfr(float(means.high[i, j])))
                 assert apart <= gmpy2.mpfr(float(means.radius[i, j]))
+                size = sum(
+                    p * abs(gmpy2.mpfr(v))
+                    for p, v in zip(powers, values[:, j].tolist(), strict=True)
+                )
+                least = gmpy2.mpfr(float(sizes[i, j]))
+                assert (size / total) * 0.5 - gmpy2.exp2(-900) <= least <= size / total
 
 
 def test_what_has_no_coarse_weights() -> None:
@@ -146,8 +153,9 @@ def test_scores_known_exactly_may_say_so_in_an_array(height: int) -> None:
         assert weights.radius is not None
         assert weights.radius.shape == zero.shape
         assert (np.abs(weights.high - 0.2) <= weights.radius).all()
-        means = coarse_means(Approx(zero, None, radius), None, values, zero.shape)
-        assert means is not None
+        found = coarse_means(Approx(zero, None, radius), None, values, zero.shape)
+        assert found is not None
+        means = found[0]
         assert means.radius is not None
         assert means.radius.shape == (height, 1)
         assert (np.abs(means.high - 2) <= means.radius).all()
@@ -159,5 +167,6 @@ def test_means_that_overflow_say_nothing() -> None:
     values = Approx(1.7e308 * np.array([[1.0], [1.0], [-1.0], [-1.0]]))
     found = coarse_means(Approx(np.zeros((1, 4))), None, values, (1, 4))
     assert found is not None
-    assert found.high == 0
-    assert found.radius == np.inf
+    assert found[0].high == 0
+    assert found[0].radius == np.inf
+    assert found[1] == 0

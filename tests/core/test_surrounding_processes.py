@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.core.surroundings import digest, large
@@ -40,19 +41,25 @@ def printed(*command: str, cwd: Path | None = None, **environment: str | None) -
     return done.stdout
 
 
+# What NumPy would dispatch to here, by the names that this version has for it.
+WIDE = " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", ()))
 PLAIN = (
     "import numpy as n; a = n.sin(n.arange(3e4)).reshape(150, 200); print((a @ a.T).sum().hex())"
 )
 # Each sets the threads and the kernels of NumPy's products otherwise, and what NumPy dispatches to.
 LIBRARIES: dict[str, dict[str, str | None]] = {
-    "one thread": {"OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Nehalem"},
+    "one thread": {
+        "OPENBLAS_NUM_THREADS": "1",
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "NPY_DISABLE_CPU_FEATURES": WIDE,
+    },
 }
 MORE: dict[str, dict[str, str | None]] = {
     "nonsense": {"OMP_NUM_THREADS": "many", "OPENBLAS_CORETYPE": "None", "MKL_CBWR": "COMPATIBLE"},
     "two threads": {"OPENBLAS_NUM_THREADS": "2", "OPENBLAS_CORETYPE": "Haswell"},
     "64 threads": {"OPENBLAS_NUM_THREADS": "64", "OPENBLAS_CORETYPE": "Prescott"},
     "wide registers": {"OMP_NUM_THREADS": "-3", "OPENBLAS_CORETYPE": "SkylakeX"},
-    "no wide registers": {"NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3 AVX512F AVX512_SKX"},
+    "no wide registers": {"NPY_DISABLE_CPU_FEATURES": WIDE},
 }
 
 
@@ -74,6 +81,15 @@ def test_the_settings_of_libraries_change_products() -> None:
         )
         > 1
     )
+
+
+FUNCTIONS = "import numpy as n; print(n.log(n.arange(1, 3e4)).tobytes().hex())"
+
+
+@pytest.mark.skipif(not WIDE, reason="NumPy has no other loops on this machine")
+def test_numpys_functions_change() -> None:
+    """Without this a setting of its loops would show nothing."""
+    assert printed("-c", FUNCTIONS) != printed("-c", FUNCTIONS, NPY_DISABLE_CPU_FEATURES=WIDE)
 
 
 def test_an_interpreter_that_is_set_otherwise() -> None:

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from docs.examples import (
-    findings_gradients,
-    findings_narrow,
-    findings_numpy,
-    findings_rows,
-    findings_torch,
-    findings_worse,
-)
+from docs.examples.__main__ import MODULES
 from docs.examples.finding import FINDINGS, Finding, shown
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs" / "findings.md"
-MODULES = (
-    findings_numpy,
-    findings_torch,
-    findings_gradients,
-    findings_narrow,
-    findings_rows,
-    findings_worse,
+HEADS = (
+    *("kernel", "format", "library", "verdict", "smallest input", "returns", "exact", "why"),
+    "name",
 )
-HEADS = ("kernel", "smallest input", "returns", "rounded", "why", "name")
 
 
 def row(one: Finding) -> str:
     """A finding as a row; its exact value is evaluated here, not taken from anywhere."""
     case = one.case()
-    rounded = shown(case.result.rounded.scalars()[case.at], str(case.result.dtype))
-    cells = [one.kernel, one.inputs, one.returned, rounded, one.why, f"`{one.name}`"]
+    exact = shown(case.result.rounded.scalars()[case.at], str(case.result.dtype))
+    why = one.why
     if one.standard == "normal":
-        tolerance = case.result.tolerance().scalars()[case.at]
-        cells[4] = f"{tolerance:.8g}"
+        why += f"; {case.result.tolerance().scalars()[case.at]:.8g} is allowed"
+    cells = [one.kernel, one.form, one.version, one.verdict, one.inputs, one.returned, exact, why]
+    return line([*cells, f"`{one.name}`"])
+
+
+def line(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
@@ -43,17 +35,13 @@ def place(one: Finding) -> int:
 
 def table(standard: str, exponentials: bool) -> str:
     """The findings under a standard; those of matrix exponentials have a table of their own."""
-    heads = list(HEADS)
-    if standard == "normal":
-        heads[4] = "tolerance under `normal`"
     found = [
         row(one)
         for one in sorted(FINDINGS.values(), key=place)
         if one.standard == standard
         and ("matrix_exp" in one.name or "expm" in one.name.split("_")) == exponentials
     ]
-    rule = "| " + " | ".join(["---"] * len(heads)) + " |"
-    return "\n".join(["| " + " | ".join(heads) + " |", rule, *found]) + "\n"
+    return "\n".join([line(list(HEADS)), line(["---"] * len(HEADS)), *found]) + "\n"
 
 
 def page(text: str) -> str:

@@ -6,9 +6,10 @@ import argparse
 import sys
 
 from exactref_core.registry import ops
+from tests.sweep.kept import again, keep
 from tests.sweep.libraries import FORMATS, LIBRARIES
 from tests.sweep.report import absent, shown, table
-from tests.sweep.running import failing, sweep
+from tests.sweep.running import WRONG, failing, sweep
 
 
 def arguments() -> argparse.Namespace:
@@ -18,6 +19,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--formats", nargs="*", choices=FORMATS, default=FORMATS)
     parser.add_argument("--turns", type=int, default=1, help="each with inputs of its own")
     parser.add_argument("--first", type=int, default=0, help="the number of the first turn")
+    parser.add_argument("--keep", action="store_true", help="write down what is wrong")
+    parser.add_argument("--kept", action="store_true", help="judge only what is written down")
     return parser.parse_args()
 
 
@@ -26,11 +29,16 @@ def main() -> int:
     library = LIBRARIES[given.library]
     chosen = [op for op in ops() if not given.ops or op.name in given.ops]
     turns = range(given.first, given.first + given.turns)
+    forms = tuple(given.formats)
+    run = again(library, chosen, forms) if given.kept else sweep(library, chosen, forms, turns)
     rows = []
-    for row in sweep(library, chosen, tuple(given.formats), turns):
+    for row in run:
         rows.append(row)
-        for failure in row.failures.values():
-            print(shown(failing(library, failure)), flush=True)
+        for verdict, failure in row.failures.items():
+            least = failure if given.kept else failing(library, failure)
+            print(shown(least), flush=True)
+            if given.keep and verdict == WRONG:
+                keep([((library.name, row.op, row.form), least)])
     print(table(rows))
     print(absent(library, chosen))
     return 0

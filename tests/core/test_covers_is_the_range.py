@@ -1,0 +1,60 @@
+"""covers() of a result that has told nothing says what finite_range() of another one does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactref as er
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "add": lambda x, y: er.add(x, y),
+    "exp": lambda x, y: er.exp(x),
+    "gelu": lambda x, y: er.gelu(x),
+    "tanh": lambda x, y: er.tanh(x),
+    "log1p": lambda x, y: er.log1p(er.abs(x).rounded),
+    "sum": lambda x, y: er.sum(x, axis=-1),
+    "mean": lambda x, y: er.mean(x, axis=-1),
+    "matmul": lambda x, y: er.matmul(x, er.asarray(y.data.T, y.format)),
+    "softmax": lambda x, y: er.softmax(x, axis=-1),
+    "logsumexp": lambda x, y: er.logsumexp(x, axis=-1),
+    "layer_norm": lambda x, y: er.layer_norm(x, x.shape[-1]),
+}
+
+
+def inputs(dtype: str, seed: int) -> tuple[er.Array, er.Array]:
+    """Two arrays of 3 by 6, ordinary numbers or of any size that squares of them may have."""
+    rng = np.random.default_rng(seed)
+    spread = (0, 20)[seed % 2]
+    x, y = (np.ldexp(rng.normal(size=(3, 6)), rng.integers(-spread, 3, (3, 6))) for _ in range(2))
+    return er.asarray(x, dtype), er.asarray(y, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
+@pytest.mark.parametrize("name", CALLS)
+def test_ends_are_covered_and_nothing_beyond(name: str, dtype: str) -> None:
+    for seed, standard in enumerate(("normal", "any_order", "normal", "any_order")):
+        given = inputs(dtype, seed)
+        told = CALLS[name](*given)
+        low, high = told.finite_range(standard)
+        storage = low.data.dtype
+        bits = f"i{storage.itemsize}"
+        for end, inward in ((low, 1), (high, -1)):
+            # The next numbers on both sides: patterns grow with the magnitude.
+            outward = np.where(np.signbit(end.values()), inward, -inward)
+            beyond = (end.data.view(bits) + outward.astype(bits)).view(storage)
+            certain = np.asarray(end.values() != 0)
+            assert np.all(CALLS[name](*given).covers(end, standard).data)
+            outside = CALLS[name](*given).covers(er.asarray(beyond), standard).data
+            assert not np.any(outside[certain])
+        rounded = told.rounded
+        assert np.all(CALLS[name](*given).covers(rounded, standard).data)
+        known = CALLS[name](*given)
+        assert np.all(known.rounded.data == rounded.data)  # known before it is asked what it covers
+        mixed = np.where(
+            np.arange(rounded.size).reshape(rounded.shape) % 2, rounded.data, high.data
+        )
+        assert np.all(known.covers(er.asarray(mixed), standard).data)
