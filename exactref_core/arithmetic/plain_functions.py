@@ -21,6 +21,8 @@ __all__ = ["is_plain", "of_one", "of_two"]
 
 # Functions whose kernels never return a negative number, nor have a negative value.
 POSITIVE = ("exp", "exp2", "erfc")
+# A little above log2 e: 1.44269504.
+LOG2_E = 1.4427
 # A little above the largest values.
 TOPS = {"tanh": 1.001, "erf": 1.001, "erfc": 2.001}
 
@@ -66,7 +68,8 @@ def within(function: Function, x: Plain) -> Plain:
 def sizes(name: str, x: Plain) -> tuple[float, float]:
     """Return what no value is below and above in size, of a block's values."""
     if name == "exp" and x.top < -LEAST:
-        return math.exp(-x.top) / 1.001, math.exp(x.top) * 1.001
+        power = math.ceil(x.top * LOG2_E)
+        return math.ldexp(1.0, -power), math.ldexp(1.0, power)
     return 0.0, TOPS.get(name, math.inf)
 
 

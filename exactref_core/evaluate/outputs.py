@@ -20,18 +20,16 @@ from exactref_core.array import Array
 from exactref_core.errors import DTypeError, InputError
 from exactref_core.evaluate.enclosures import enclose
 from exactref_core.evaluate.integers import exact_integers
+from exactref_core.evaluate.storing import as_stored, taken
 from exactref_core.exact.context import sheltered
 from exactref_core.formats.catalogue import get_format
-from exactref_core.formats.codec import encode, storage_dtype
 from exactref_core.formats.format import Format
 from exactref_core.registry import get_standard
 
-__all__ = ["PartsOutput", "taken"]
+__all__ = ["PartsOutput"]
 
 Floats = npt.NDArray[np.float64]
 
-# Elements that are picked at once.
-BLOCK = 12288
 FLAGS = {"+inf": states.PLUS, "-inf": states.MINUS, "nan": states.NAN}
 
 
@@ -232,20 +230,6 @@ class PartsOutput:
         return PartsOutput(
             self.op, self.name, self.format, self.parts, moved, places, self.normal_answer
         )
-
-
-def as_stored(flat: npt.NDArray[Any], form: Format) -> npt.NDArray[Any]:
-    """Return numbers of a format in its storage."""
-    return flat if flat.dtype == storage_dtype(form) else encode(flat, form)
-
-
-def taken(flat: npt.NDArray[Any], places: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
-    """Return the elements at places, in blocks, as NumPy widens the places of each call."""
-    found = np.empty(places.size, flat.dtype)
-    for start in range(0, places.size, BLOCK):
-        part = slice(start, start + BLOCK)
-        found[part] = flat.take(places[part])
-    return found
 
 
 def distances(rounded: Floats, ranges: Range) -> Floats:

@@ -12,15 +12,14 @@ import numpy.typing as npt
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.pick_verbs import Pick
 from exactref_core.array import Array
-from exactref_core.evaluate.outputs import PartsOutput, taken
+from exactref_core.evaluate.outputs import PartsOutput
+from exactref_core.evaluate.storing import BLOCK, taken
 from exactref_core.op import Op
 
 __all__ = ["Table", "table_of"]
 
 # Elements from which looking for those that occur more than once is worth it.
 LEAST = 1 << 12
-# Elements that are looked up at once: NumPy widens their numbers to places first.
-BLOCK = 12288
 WIDEST = 2  # bytes of an element
 PLAIN = (bool, int, float, str, type(None))
 
