@@ -20,7 +20,7 @@ from exactref_core.array import Array
 from exactref_core.errors import DTypeError, InputError
 from exactref_core.evaluate.enclosures import enclose
 from exactref_core.evaluate.integers import exact_integers
-from exactref_core.evaluate.storing import as_stored, taken
+from exactref_core.evaluate.storing import picked
 from exactref_core.exact.context import sheltered
 from exactref_core.formats.catalogue import get_format
 from exactref_core.formats.format import Format
@@ -108,15 +108,8 @@ class PartsOutput:
         if self.format.is_integer:
             return Array.from_values(self.pick(exact_integers(self.parts[0], self.op)), self.format)
         if len(self.parts) == 1:
-            return self.stored(self.parts[0].stored())
+            return picked(self.parts[0].stored(), self.places, self.shape, self.format)
         return Array.from_values(self.join([part.rounded() for part in self.parts]), self.format)
-
-    def stored(self, flat: npt.NDArray[np.floating[Any]]) -> Array:
-        """Return a part's flat numbers, in float64 or narrower, as an array of the format."""
-        if self.places is None or flat.size < self.places.size:
-            flat = as_stored(flat, self.format)
-        chosen = flat if self.places is None else taken(flat, self.places)
-        return Array(as_stored(chosen, self.format).reshape(self.shape), self.format)
 
     @sheltered
     def normal(self) -> Array:

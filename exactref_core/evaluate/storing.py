@@ -7,13 +7,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from exactref_core.array import Array
 from exactref_core.formats.codec import encode, storage_dtype
 from exactref_core.formats.format import Format
 
-__all__ = ["BLOCK", "as_stored", "taken"]
+__all__ = ["BLOCK", "picked", "taken"]
 
 # Elements that are looked up at once: NumPy widens their numbers to places first.
 BLOCK = 12288
+
+
+def picked(
+    flat: npt.NDArray[np.floating[Any]],
+    places: npt.NDArray[np.integer[Any]] | None,
+    shape: tuple[int, ...],
+    form: Format,
+) -> Array:
+    """Return the flat numbers at some places, in float64 or narrower, as an array of a format."""
+    if places is None:
+        return Array(as_stored(flat, form).reshape(shape), form)
+    if flat.size < places.size:
+        flat = as_stored(flat, form)
+    return Array(as_stored(taken(flat, places), form).reshape(shape), form)
 
 
 def as_stored(flat: npt.NDArray[Any], form: Format) -> npt.NDArray[Any]:
