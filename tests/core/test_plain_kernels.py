@@ -222,6 +222,21 @@ def test_where_the_reduction_cancels_most(name: str) -> None:
     assert sum(found[1] < np.inf) > 50
 
 
+@pytest.mark.parametrize("name", ["erf", "erfc", "erfcx"])
+def test_beyond_the_tables(name: str) -> None:
+    """Where squares round by most of what is claimed, and up to where the values vanish."""
+    rng, function = np.random.default_rng(7), FUNCTIONS[name]
+    x = np.concatenate([rng.uniform(6, 6.1, 20), rng.uniform(24, 26.2, 50)])
+    x = np.concatenate([x, rng.uniform(26.2, 27.4, 20), rng.uniform(6, 27, 20)])
+    x = x if name == "erfcx" else np.concatenate([x, -x[::4]])
+    value_, radius = plain(function, x, None) or ((), ())
+    for a, h, r in zip(x.tolist(), value_, radius, strict=True):
+        if r < np.inf:
+            gap = ORACLE.sub(value(function, gmpy2.mpfr(a)), gmpy2.mpfr(float(h)))
+            assert abs(gap) <= gmpy2.mpfr(float(r)), (a, h, r)
+    assert (radius < np.inf).mean() > 0.95
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_no_radius_is_nan(name: str) -> None:
     """NaN would pass for a decision: ends that are NaN both round to the same."""
