@@ -261,6 +261,33 @@ def test_the_end_of_a_domain_among_inexact_arguments(name: str, at: int) -> None
     assert set(found.rounded.values()[::3].tolist()) == {wanted}
 
 
+@pytest.mark.parametrize("form", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("name", "end", "step"),
+    [
+        ("log1p", -1, 2.0**-60),
+        ("log1p", -1, -(2.0**-60)),
+        ("atanh", 1, -(2.0**-60)),
+        ("atanh", 1, 2.0**-60),
+        ("erfinv", -1, 2.0**-60),
+        ("lgamma", -3, 2.0**-60),
+        ("digamma", -2, 2.0**-60),
+    ],
+)
+def test_sums_next_to_the_end_of_a_domain_or_a_pole(
+    name: str, end: float, step: float, form: type
+) -> None:
+    """Their high words are the end or the pole, where they are none."""
+    one, other = (np.full(3000, part, form) for part in (end, step))
+    found = set(getattr(er, name)(er.add(one, other)).rounded.values().tolist())
+    at = ORACLE.add(gmpy2.mpfr(end), gmpy2.mpfr(step))
+    if name in ("log1p", "atanh") and not -1 <= at <= 1:
+        assert all(np.isnan(y) for y in found)
+        return
+    wanted = FUNCTIONS[name].evaluate(gmpy2.context(precision=200, round=gmpy2.RoundDown), at)
+    assert found == {float(form(float(wanted)))}
+
+
 def test_erfc_of_numbers_whose_squares_overflow() -> None:
     x = np.full(3000, 1e38, np.float32)
     huge = er.multiply(er.multiply(er.multiply(x, x), x), er.multiply(x, x))
