@@ -222,6 +222,21 @@ def test_where_the_reduction_cancels_most(name: str) -> None:
     assert sum(found[1] < np.inf) > 50
 
 
+@pytest.mark.parametrize("name", ["erf", "erfc", "erfcx"])
+def test_beyond_the_tables(name: str) -> None:
+    """Where squares round by most of what is claimed, and up to where the values vanish."""
+    rng, function = np.random.default_rng(7), FUNCTIONS[name]
+    x = np.concatenate([rng.uniform(6, 6.1, 20), rng.uniform(24, 26.2, 50)])
+    x = np.concatenate([x, rng.uniform(26.2, 27.4, 20), rng.uniform(6, 27, 20)])
+    x = x if name == "erfcx" else np.concatenate([x, -x[::4]])
+    value_, radius = plain(function, x, None) or ((), ())
+    for a, h, r in zip(x.tolist(), value_, radius, strict=True):
+        if r < np.inf:
+            gap = ORACLE.sub(value(function, gmpy2.mpfr(a)), gmpy2.mpfr(float(h)))
+            assert abs(gap) <= gmpy2.mpfr(float(r)), (a, h, r)
+    assert (radius < np.inf).mean() > 0.95
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_no_radius_is_nan(name: str) -> None:
     """NaN would pass for a decision: ends that are NaN both round to the same."""
@@ -244,6 +259,33 @@ def test_the_end_of_a_domain_among_inexact_arguments(name: str, at: int) -> None
     form = gmpy2.context(precision=24)
     wanted = float(getattr(form, name)(gmpy2.mpfr(at)))
     assert set(found.rounded.values()[::3].tolist()) == {wanted}
+
+
+@pytest.mark.parametrize("form", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("name", "end", "step"),
+    [
+        ("log1p", -1, 2.0**-60),
+        ("log1p", -1, -(2.0**-60)),
+        ("atanh", 1, -(2.0**-60)),
+        ("atanh", 1, 2.0**-60),
+        ("erfinv", -1, 2.0**-60),
+        ("lgamma", -3, 2.0**-60),
+        ("digamma", -2, 2.0**-60),
+    ],
+)
+def test_sums_next_to_the_end_of_a_domain_or_a_pole(
+    name: str, end: float, step: float, form: type
+) -> None:
+    """Their high words are the end or the pole, where they are none."""
+    one, other = (np.full(3000, part, form) for part in (end, step))
+    found = set(getattr(er, name)(er.add(one, other)).rounded.values().tolist())
+    at = ORACLE.add(gmpy2.mpfr(end), gmpy2.mpfr(step))
+    if name in ("log1p", "atanh") and not -1 <= at <= 1:
+        assert all(np.isnan(y) for y in found)
+        return
+    wanted = FUNCTIONS[name].evaluate(gmpy2.context(precision=200, round=gmpy2.RoundDown), at)
+    assert found == {float(form(float(wanted)))}
 
 
 def test_erfc_of_numbers_whose_squares_overflow() -> None:
