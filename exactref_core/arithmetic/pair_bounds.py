@@ -8,7 +8,7 @@ import numpy as np
 
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx
-from exactref_core.arithmetic.bound import Bound
+from exactref_core.arithmetic.bound import Bound, magnitude
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.pair_rules import Stored, signs_of
@@ -18,11 +18,15 @@ from exactref_core.exact.interval import Unsure
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.exact.pair_arrays import argument, between, ends
 from exactref_core.exact.pairs import PairFunction
+from exactref_core.exact.plain_exponentials import log
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.bounds import FloatBounds
 
 __all__ = ["bound", "fixed"]
+
+# Brackets that are wider are left to MPFR, and products that may have lost digits.
+CLOSE, TINY = 1 + 2.0**-14, 2.0**-960
 
 
 def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
@@ -41,6 +45,11 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
         one_by_one |= np.broadcast_to(given.error.high, shape) > 0
         if given.states is not None:
             one_by_one |= given.states != states.FINITE
+    if not reading.fast.precise:
+        low, high, tight = by_exponent(node, values, bounds, how, result)
+        tight &= one_by_one
+        least, most = np.where(tight, low, least), np.where(tight, high, most)
+        one_by_one &= ~tight
     for i in np.flatnonzero(one_by_one).tolist():
         at = np.unravel_index(i, shape)
         operands = [operand(*pair, at, shape) for pair in zip(values, bounds, how, strict=True)]
@@ -54,6 +63,37 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     if np.all(sets == states.FINITE) and not np.any(vague):
         return Bound(error, error)
     return Bound(error, error, sets, vague)
+
+
+@np.errstate(all="ignore")
+def by_exponent(
+    node: Node, values: list[Approx], bounds: list[Bound], how: Any, result: Approx
+) -> tuple[Any, Any, Any]:
+    """Return brackets of how far x^y moves with y alone, for exact x > 0, and where they are tight.
+
+    x^(y + d) is farthest from x^y where |d| is the error e and x^d > 1: x^y (e^t - 1) away, with
+    t = e |log x|, and t + t^2 / 2 < e^t - 1 < t + t^2 / 2 + t^3 / 4 for t <= 1/2. Eight roundings.
+    """
+    shape = result.high.shape
+    none = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
+    if node.attrs.name != "pow" or not all(one[2] is None for one in how):
+        return none
+    (x, _), (first, second) = values, bounds
+    base = np.broadcast_to(x.high, shape)
+    exact = (base > 0) & (np.asarray(x.spread) == 0) & (np.asarray(first.error.high) == 0)
+    for part in (*values, result):
+        exact = exact if part.special is None else exact & (part.special == 0)
+    for given in bounds:
+        exact = exact if given.states is None else exact & (given.states == states.FINITE)
+    size, off = (part.reshape(shape) for part in log(np.where(exact, base, 1.0).ravel(), None))
+    low = second.error.low * np.maximum(np.abs(size) - off, 0.0)
+    high = second.error.high * (np.abs(size) + off)
+    around = magnitude(result)
+    low = around.low * (low * (1 + low / 2)) * (1 - 2.0**-49)
+    below = high <= 0.5
+    high = around.high * (high * (1 + high / 2 * (1 + high / 2))) * (1 + 2.0**-49)
+    tight = exact & below & (low > TINY) & (high <= low * CLOSE) & (high < np.inf)
+    return low, high, tight
 
 
 def fixed(reading: FloatBounds, node: Node, flat: Indices | None) -> Any:

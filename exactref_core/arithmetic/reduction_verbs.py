@@ -125,11 +125,39 @@ class ReductionVerbs(SelectionVerbs):
 
         ``initial`` is put before them where it is given.
         """
+        if isinstance(x, Complex) and verb == "prod":
+            return self.complex_products(x, axis, initial)
         if isinstance(x, Complex):
             return Complex(
                 self.scanned(verb, x.real, axis, initial), self.scanned(verb, x.imag, axis, initial)
             )
         return self.scanned(verb, x, axis, initial)
+
+    def complex_products(self, x: Complex, axis: int, initial: int | None) -> Complex:
+        """Return the products of the complex elements up to each along an axis."""
+        rows = Complex(self.move_last(x.real, axis), self.move_last(x.imag, axis))
+        found = [] if initial is None else [self.complex_product(self.first(rows, 0), True)]
+        found += [
+            self.complex_product(self.first(rows, k + 1), True) for k in range(rows.shape[-1])
+        ]
+        if not found:
+            return x
+        parts = ([z.real for z in found], [z.imag for z in found])
+        return Complex(*(self.move_back(self.columns(part), axis) for part in parts))
+
+    def columns(self, parts: list[Node]) -> Node:
+        """Return values, of which there may be many, along a new last axis."""
+        if len(parts) == 1:
+            return self.reshape(parts[0], (*parts[0].shape, 1))
+        half = len(parts) // 2
+        sides = (self.columns(parts[:half]), self.columns(parts[half:]))
+        joined: Node = self.joined(sides, len(parts[0].shape))
+        return joined
+
+    def first(self, rows: Complex, count: int) -> Complex:
+        """Return the first elements of rows."""
+        place = (..., slice(0, count))
+        return Complex(self.index(rows.real, place), self.index(rows.imag, place))
 
     def scanned(self, verb: str, x: Node, axis: int, initial: int | None) -> Node:
         """Return the scan of a real value."""

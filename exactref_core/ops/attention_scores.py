@@ -46,12 +46,12 @@ class Scored:
         self.rule, bias = v.mask(product.shape, rules)
         scale = rules["scale"]
         self.factor = v.default_scale(query.shape[-1]) if scale is None else v.given_scale(scale)
-        self.tanh = self.capped = None
+        self.ratio = self.tanh = self.capped = None
         if cap:
             # A product with a rounded scale / cap errs by no more than both steps.
             self.cap = v.constant(cap_of(cap))
             ratio = v.divide(v.scaled(product, self.factor, None), self.cap)
-            self.tanh = v.apply("tanh", ratio)
+            self.ratio, self.tanh = ratio, v.apply("tanh", ratio)
             self.capped = v.multiply(self.tanh, self.cap)
             scores = self.capped if bias is None else v.add(self.capped, bias)
         else:
@@ -67,11 +67,18 @@ class Scored:
         """
         if self.tanh is None:
             return slopes
-        e, one = v.exact, v.constant(1)
-        exact = e.step("subtract", e.constant(1), e.step("multiply", self.tanh, self.tanh))
+        one, exact = v.constant(1), falling(v.exact, self.ratio)
         again = v.divide(self.capped, self.cap)
         forms = [v.subtract(one, v.multiply(t, t)) for t in (self.tanh, again)]
         return v.multiply(slopes, v.admit(exact, *forms))
+
+
+def falling(e: Any, x: Any) -> Any:
+    """Return 1 - tanh(x)^2 = 4 p / (1 + p)^2, p = e^(-2 |x|): however small, its size is told."""
+    p = e.function("exp", e.step("multiply", e.constant(-2), e.step("absolute", x)))
+    root = e.step("add", e.constant(1), p)
+    product = e.step("multiply", e.constant(4), p)
+    return e.step("divide", product, e.step("multiply", root, root))
 
 
 def scored(v: Any, query: Any, key: Any, value: Any, rules: Mapping[str, Any]) -> Scored:

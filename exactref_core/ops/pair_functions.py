@@ -85,7 +85,8 @@ def pow(v: Any, x1: Any, x2: Any) -> Any:
 
     Complex: exp(x2 log x1), the principal value; it errs by what the steps of that formula round
     (7u the logarithm, 10u the exponential), for integers x2 up to 100 also by what products of
-    factors x1 do. 0^0 is 1, or NaN by the formula; powers of 0 with a positive real part of x2 are
+    factors x1 do. The polar form with |x1|^2 (XLA's) is worse: its logarithm loses digits near |x1|
+    = 1. 0^0 is 1, or NaN by the formula; powers of 0 with a positive real part of x2 are
     0, with others NaN or infinities. Of infinities and NaN no standard says what is stored: it may
     be anything (C99 G.6.4.1).
     """

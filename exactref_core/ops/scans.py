@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from exactref_core.errors import InputError
 from exactref_core.op import Domain, Op, one_axis
-from exactref_core.ops.dtypes import FLOATS, NUMBERS
+from exactref_core.ops.dtypes import NUMBERS
 
 __all__ = ["OPS"]
 
@@ -36,8 +37,8 @@ def cumulative_prod(v: Any, x: Any, axis: Any = None, include_initial: bool = Fa
     """Products of the elements of ``x`` up to each along ``axis``.
 
     p_k = prod_(i <= k) x_i; ``axis`` may be left out of a vector. With ``include_initial`` the
-    product of nothing, 1, comes first. Each element has the bound of its own product. Integers and
-    bool give exact int64 products unless ``dtype`` says otherwise.
+    product of nothing, 1, comes first. Each element has the bound of its own product, as `prod` has
+    it. Integers and bool give exact int64 products unless ``dtype`` says otherwise.
     """
     axis = place(x, axis, "cumulative_prod")
     return v.scan("prod", x, axis, 1 if include_initial else None)
@@ -63,9 +64,12 @@ def cumulative_prod_backward(
     The sums may be nested from the last element on, and grad_output may meet any of the factors
     first: where products with it leave the range, that is followed in arrays of up to 2^20 terms.
     Also as sums of grad_output times the products, over x_j, where that is not 0 and no product
-    leaves the range of normal numbers: after an underflow a quotient is not correct.
+    leaves the range of normal numbers: after an underflow a quotient is not correct. Complex: of
+    conjugates, in these three ways.
     """
     axis = place(x, axis, "cumulative_prod")
+    if hasattr(x, "imag"):
+        return {"x": complex_backward(v, grad_output, x, axis, include_initial)}
     rows, g = v.move_last(x, axis), v.move_last(grad_output, axis)
     n = rows.shape[-1]
     if n == 0:
@@ -90,6 +94,34 @@ def cumulative_prod_backward(
     least = v.smallest(v.absolute(whole), "propagate")
     ratio = v.inside(v.divide(sums, rows), v.keep(least, rows.shape))
     return {"x": v.move_back(v.admit(near, near, ratio, guarded=True), axis)}
+
+
+def complex_backward(v: Any, grad_output: Any, x: Any, axis: int, include_initial: bool) -> Any:
+    """Return the gradient of the products of complex numbers."""
+    rows = v.each_part(v.conjugate(x), lambda part: v.move_last(part, axis))
+    g = v.each_part(grad_output, lambda part: v.move_last(part, axis))
+    n, last, lead = rows.shape[-1], len(rows.shape) - 1, rows.shape[:-1]
+    if n == 0:
+        return v.each_part(x, v.zeros_like)
+    g = v.part(g, (..., slice(1, None))) if include_initial else g
+    others = v.scan("prod", v.each_part(rows, v.without_each), last + 1, 1)
+    weights = v.each_part(others, v.upper)
+    after = v.each_part(v.spread(v.arrange(g, (*lead, 1, n)), weights.shape), v.upper)
+    pair = v.arrange(weights, (*lead, n, 1, n)), v.arrange(after, (*lead, n, n, 1))
+    direct = v.arrange(v.matmul(*pair), rows.shape)
+    whole = v.scan("prod", rows, last, None)
+    flipped = (..., slice(None, None, -1))
+    sums = v.part(v.scan("sum", v.part(v.multiply(g, whole), flipped), last, None), flipped)
+    ratio, other = v.divide(sums, rows), nested(v, rows, g)
+    size = v.keep(v.smallest(v.modulus(whole), "propagate"), rows.shape)
+    parts = [
+        v.admit(near, near, v.inside(quotient, size), guarded=True)
+        for near, quotient in (
+            (v.admit(direct.real, direct.real, other.real), ratio.real),
+            (v.admit(direct.imag, direct.imag, other.imag), ratio.imag),
+        )
+    ]
+    return v.each_part(replace(rows, real=parts[0], imag=parts[1]), lambda z: v.move_back(z, axis))
 
 
 def factors_of(rows: Any) -> int:
@@ -136,7 +168,7 @@ OPS = (
         "cumulative_prod",
         cumulative_prod,
         ("x",),
-        Domain("(n)->(n)", FLOATS),
+        Domain("(n)->(n)", NUMBERS),
         OPTIONS,
         integers=True,
         backward=cumulative_prod_backward,

@@ -230,3 +230,18 @@ def test_windows_of_unequal_lengths_say_where_they_lie() -> None:
     q, k = np.ones((2, 2), F32), np.ones((3, 2), F32)
     with pytest.raises(InputError, match="bottom_right"):
         er.scaled_dot_product_attention(q, k, k, window=(1, 0))
+
+
+@pytest.mark.parametrize("size", [30.0, 3e4, 3e10])
+def test_gradients_of_saturated_scores_vanish_with_their_signs(size: float) -> None:
+    """Of two keys with weights 1/2 and values 1 and 2, the slopes are -+(1 - tanh^2) / 4."""
+    one, q = np.ones((1, 1), F32), np.asarray([[size]], F32)
+    k, v = np.asarray([[1.0], [0.75]], F32), np.asarray([[1.0], [2.0]], F32)
+    found = er.backward.scaled_dot_product_attention(one, q, k, v, softcap=1.0, scale=1.0)
+    given = [*found["grad_key"].rounded.values().ravel(), *found["grad_query"].rounded.values()[0]]
+    # The second slope is far above the first, and what is far below the range has its sign.
+    assert [bool(np.signbit(value)) for value in given] == [True, False, False]
+    rests = [PRECISE.exp(gmpy2.mpfr(-2 * size * x)) for x in (1, 0.75)]
+    falls = [float(4 * p / (1 + p) ** 2) for p in rests]
+    want = [-falls[0] / 4 * size, falls[1] / 4 * size, (0.75 * falls[1] - falls[0]) / 4]
+    assert np.allclose(given, np.asarray(want, F32), rtol=1e-6, atol=0)

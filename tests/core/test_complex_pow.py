@@ -256,3 +256,23 @@ def test_powers_of_stored_sums() -> None:
     assert np.asarray(result.covers(np.power(total, w), "any_order")).all()
     off = np.asarray(result.covers(np.power(total * np.float32(1.001), w), "any_order"))
     assert off.reshape(30, 2).all(axis=-1).mean() < 0.1
+
+
+def test_the_polar_form_is_inside_away_from_the_unit_circle_alone() -> None:
+    """|z|^c e^(-d angle), with |z|^2 squared and added up: near 1 its logarithm loses digits."""
+    rng = np.random.default_rng(12)
+    inside = {}
+    for label, size in (("far", rng.uniform(2, 4, 300)), ("near", 1 + rng.normal(0, 1e-4, 300))):
+        z = (size * np.exp(1j * rng.uniform(-3, 3, 300))).astype(np.complex64)
+        c, d = rng.standard_normal((2, 300)).astype(np.float32) * np.float32(4)
+        c[150:] *= np.float32(5)
+        square, angle = z.real * z.real + z.imag * z.imag, np.arctan2(z.imag, z.real)
+        grown = np.power(square, c * np.float32(0.5)) * np.exp(-d * angle)
+        turn = c * angle + np.float32(0.5) * d * np.log(square)
+        found = np.empty_like(z)
+        found.real, found.imag = grown * np.cos(turn), grown * np.sin(turn)
+        inside[label] = np.asarray(
+            er.pow(z, (c + 1j * d).astype(np.complex64)).covers(found)
+        ).mean()
+    assert inside["far"] == 1
+    assert inside["near"] < 1

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import exactref as er
+from exactref_core.arithmetic import pair_bounds
 
 F32 = np.float32
+ELEMENT = pair_bounds.element
 
 
 @pytest.mark.parametrize("form", ["float64", "float32"])
@@ -103,3 +105,24 @@ def test_a_stored_exponent_may_give_an_infinity() -> None:
         assert np.asarray(result.covers(np.array(output), "any_order")).all()
     small = er.backward.pow(g / 1e300, np.full(2, -1e-100), x2)["grad_x1"]
     assert not np.asarray(small.covers(np.array([-np.inf, np.inf]), "any_order")).any()
+
+
+def test_how_far_powers_move_with_their_exponents_is_told_by_mpfr_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without a tight float64 bracket each element is certified: the same bounds to the bit."""
+    rng = np.random.default_rng(8)
+    x = np.abs(1 + rng.standard_normal(120) * rng.choice([1e-5, 1, 30], 120)).astype(F32)
+    y = (rng.standard_normal(120) * rng.choice([1e-3, 1, 30], 120)).astype(F32)
+    x[:3], x[3::9] = [1.0, 0.0, np.inf], -2.0
+    y[3::9] = np.rint(y[3::9])
+    found, counts = [], []
+    for close in (pair_bounds.CLOSE, 0.0):
+        monkeypatch.setattr(pair_bounds, "CLOSE", close)
+        calls = []
+        monkeypatch.setattr(pair_bounds, "element", lambda *a, c=calls: c.append(1) or ELEMENT(*a))
+        result = er.backward.pow(np.ones(120, F32), x, y)["grad_x1"]
+        found.append([result.tolerance(s).tolist() for s in ("normal", "any_order")])
+        counts.append(len(calls))
+    assert np.array_equal(*found, equal_nan=True)
+    assert counts[0] < counts[1] / 2

@@ -178,6 +178,25 @@ def scan(first: int, step: Callable[[list[Any], int], Number]) -> Callable[..., 
     return formula
 
 
+def products(
+    unit: int, x: np.ndarray, axis: int | None = None, include_initial: bool = False
+) -> Answer:
+    """Products of the elements up to each; complex ones are no products of their parts."""
+    if x.dtype.kind != "c":
+        return scan(1, product_of)(unit, x, axis, include_initial)
+    moved = np.moveaxis(x, 0 if axis is None else axis, -1)
+    rows, n = moved.reshape(-1, moved.shape[-1]), moved.shape[-1] + include_initial
+    table = np.empty((len(rows), n), object)
+    for row, out in zip(rows, table, strict=True):
+        values = scalars(row, unit)
+        for k in range(n):
+            part = values[: k + 1 - include_initial]
+            out[k] = complex_product_of(part, unit) if part else (ratio(1, 1), 0.0)
+    full = np.moveaxis(table.reshape(*moved.shape[:-1], n), -1, 0 if axis is None else axis)
+    cells = list(full.reshape(-1))
+    return full.shape, [[z[0] for z in cells], [z[1] for z in cells]]
+
+
 def wrapped(values: list[Number]) -> Any:
     """Numbers as cells of an object array, which must not take tuples apart."""
     cells = np.empty(len(values), object)
@@ -192,5 +211,5 @@ FORMULAS: dict[str, Callable[..., Answer]] = {
     "std": std,
     "vector_norm": vector_norm,
     "cumulative_sum": scan(0, lambda row, unit: f.give(f.total(row), unit)),
-    "cumulative_prod": scan(1, product_of),
+    "cumulative_prod": products,
 }

@@ -22,7 +22,6 @@ REAL_ONLY = {
     "leaky_relu": 1,
     "var": 1,
     "std": 1,
-    "cumulative_prod": 1,
 }
 
 

@@ -17,7 +17,7 @@ from tests.every_op.kernels_judging import Judge, budget, some
 from tests.every_op.kernels_orders import any_orders, columns, evaluate, normal_orders
 from tests.every_op.kernels_values import KINDS
 from tests.every_op.test_sound_complex import FORMATS, whole
-from tests.every_op.test_sound_reductions import factors
+from tests.every_op.test_sound_reductions import doubling, factors, sequential
 
 LENGTHS = (2, 3, 4, 7, 31, 32, 33, 65)
 
@@ -174,3 +174,33 @@ def test_gradients_are_torchs(name: str, n: int) -> None:
     for fault in (np.conj(found), found * 1.001):
         inside = np.asarray(result.covers(fault, "any_order")).reshape(30, n, 2).all(axis=-1)
         assert inside[10:].mean() < 0.05
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_products_up_to_each(name: str) -> None:
+    rng = np.random.default_rng([98, list(FORMATS).index(name)])
+    judge, spec = Judge(), SPECS[FORMATS[name]]
+    machine = Multiplying(spec.compute)
+    for n in (1, 4, 9):
+        x, y = (factors(rng, "scaled", (budget(4, 40), n), spec) for _ in range(2))
+        result = er.cumulative_prod(er.asarray(whole(x, y), name), axis=1)
+        case = judge.take(result, name, f"cumulative_prod {name}", (whole(x, y),))
+        terms = columns(np.stack([machine.load(z) for z in (x, y)]))
+        for label, standard, scan in (
+            ("sequential", "normal", sequential),
+            ("doubling", "any_order", doubling),
+        ):
+            with np.errstate(all="ignore"):
+                found = np.stack(scan(machine, terms), -1)
+            case.covers(label, whole(*(store(z, spec) for z in found)), standard)
+        # A part of the last factor that is lost moves the last product alone.
+        lost = [
+            *terms[:-1],
+            terms[-1] * np.asarray([1.0, 0.5]).reshape(2, *(1,) * (terms[-1].ndim - 1)),
+        ]
+        with np.errstate(all="ignore"):
+            found = np.stack(sequential(machine, lost), -1)
+        verdicts = result.covers(whole(*(store(z, spec) for z in found)))
+        assert not np.all(np.asarray(verdicts)[:, -1])
+        assert np.all(np.asarray(verdicts)[:, :-1])
+    judge.verdict()
