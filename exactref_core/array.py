@@ -133,13 +133,21 @@ class Array:
     def __iter__(self) -> Iterator[Array]:
         return (self[i] for i in range(len(self)))
 
-    def all(self) -> bool:
-        """Whether every element is nonzero (NaN is nonzero); true without elements."""
-        return bool((self.values() != 0).all())
+    def all(self, axis: Any = None, out: Any = None, **rest: Any) -> Any:
+        """Whether every element is nonzero (NaN is nonzero); true without elements.
 
-    def any(self) -> bool:
-        """Whether some element is nonzero (NaN is nonzero); false without elements."""
-        return bool((self.values() != 0).any())
+        With NumPy's arguments, as ``np.all`` passes them on, over axes of the array.
+        """
+        found = (self.values() != 0).all(axis, out=out, **rest)
+        return found if isinstance(found, np.ndarray) else bool(found)
+
+    def any(self, axis: Any = None, out: Any = None, **rest: Any) -> Any:
+        """Whether some element is nonzero (NaN is nonzero); false without elements.
+
+        With NumPy's arguments, as ``np.any`` passes them on, over axes of the array.
+        """
+        found = (self.values() != 0).any(axis, out=out, **rest)
+        return found if isinstance(found, np.ndarray) else bool(found)
 
     def __bool__(self) -> bool:
         raise DTypeError("the truth of an array is ambiguous: use .all() or .any()")

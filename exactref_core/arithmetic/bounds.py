@@ -31,7 +31,7 @@ from exactref_core.arithmetic.step_sets import (
     without_numbers,
     zero_of_either_sign,
 )
-from exactref_core.arithmetic.traversal import Kept, Layered, bounded, node_layers
+from exactref_core.arithmetic.traversal import Kept, Layered, bounded, node_layers, worth_whole
 
 __all__ = ["FloatBounds"]
 
@@ -75,7 +75,7 @@ class FloatBounds(Layered):
 
     def at(self, node: Node, flat: Indices) -> Bound:
         """Return the bounds at flat indices."""
-        if node in self.memo or (node.verb in ("sum", "dot") and 2 * flat.size > node.size):
+        if node in self.memo or worth_whole(node, flat.size):
             return self.whole(node).map(lambda part: part.reshape(-1)[flat], node.shape)
         self.descend(node, lambda: node_layers(node, self.memo, bounded), self.whole)
         with np.errstate(all="ignore"):

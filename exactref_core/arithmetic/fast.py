@@ -19,7 +19,7 @@ from exactref_core.arithmetic.fast_steps import finish, plus
 from exactref_core.arithmetic.gathered import blocks, concatenate, row_blocks
 from exactref_core.arithmetic.graph import Indices, Leaf, Node, dot_terms, sum_terms
 from exactref_core.arithmetic.row_products import row_products
-from exactref_core.arithmetic.traversal import Kept, Layered, enclosed, node_layers
+from exactref_core.arithmetic.traversal import Kept, Layered, enclosed, node_layers, worth_whole
 from exactref_core.exact.block_sums import block_sums
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.products import exact_products, filtered_matmul, magnitude_matmul
@@ -109,7 +109,7 @@ class FastReading(Layered):
 
     def at(self, node: Node, flat: Indices) -> Approx:
         """Return the enclosures of the elements at flat indices, as flat arrays."""
-        if node in self.memo or (node.verb in ("sum", "dot") and 2 * flat.size > node.size):
+        if node in self.memo or worth_whole(node, flat.size):
             return self.whole(node).take(flat)
         self.descend(node, lambda: node_layers(node, self.memo, enclosed), self.whole)
         with np.errstate(all="ignore"):

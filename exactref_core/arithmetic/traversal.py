@@ -27,6 +27,7 @@ __all__ = [
     "enclosed",
     "node_layers",
     "stored",
+    "worth_whole",
 ]
 
 STEP = 32
@@ -135,6 +136,13 @@ def element_layers(start: Element, memo: Container[Element], exact: bool) -> lis
     return layers(
         start, lambda key: elements(key, exact), lambda key: key[0].depth, memo.__contains__
     )
+
+
+def worth_whole(node: Node, count: int) -> bool:
+    """Return whether so many elements of a node, which may repeat, cost no less than all of it."""
+    if node.verb in ("sum", "dot"):
+        return 2 * count > node.size
+    return count >= node.size and node.verb in FAMILIES and node.verb not in ELEMENTWISE
 
 
 class Working(threading.local):

@@ -86,6 +86,12 @@ def scored(v: Any, query: Any, key: Any, value: Any, rules: Mapping[str, Any]) -
     dropout = rules["dropout_p"]
     if dropout != 0.0:
         raise InputError(f"dropout_p={dropout!r}: a reference exists without dropout only (0.0)")
+    algorithm = rules["algorithm"]
+    if algorithm is not None and not hasattr(algorithm, "accumulator"):
+        raise InputError(
+            "algorithm must be an exactref.nn.attention.AttentionAlgorithm, as "
+            f'AttentionAlgorithm(weights="bfloat16"), or None, not {algorithm!r}'
+        )
     check(query, key, value, rules["cu_seqlens_q"] is not None)
     return Scored(v, query, key, value, rules)
 

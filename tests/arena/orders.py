@@ -98,15 +98,10 @@ def wide(order: Order) -> Order:
     return lambda m, t: order(Machine("float64"), t.astype(np.float64))
 
 
-def odd(order: Order) -> Order:
-    """In float64, rounded to odd when it is stored in float32, for the last rounding to be one."""
-
-    def run(m: Machine, t: Values) -> Values:
-        value = wide(order)(m, t)
-        near = value.astype(np.float32)
-        return odd32(near, np.where(np.isfinite(near), value - near, 0.0))
-
-    return run
+def odd(value: Values) -> Values:
+    """float64 values rounded to odd in float32, so that the store after it rounds them once."""
+    near = value.astype(np.float32)
+    return odd32(near, np.where(np.isfinite(near), value - near, 0.0))
 
 
 def odd32(near: Values, rest: Values) -> Values:

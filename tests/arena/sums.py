@@ -30,6 +30,7 @@ from tests.arena.orders import (
     odd,
     single,
     steps,
+    wide,
 )
 from tests.every_op.kernels_formats import SPECS, Spec, store
 
@@ -49,10 +50,14 @@ def ordered(finish: Callable[[Bench, Values, Values], Values]) -> tuple[Kernel, 
     def run(order: Order) -> Row:
         return lambda b, x: finish(b, order(b.m, x), x)
 
+    def rounded_to_odd(b: Bench, x: Values) -> Values:
+        # Of what is stored, not of the sum: a mean may be finite where its sum is not.
+        return odd(finish(b, wide(loop)(b.m, x), x))
+
     return (
         *(right(name, run(order), "normal") for name, order in NORMAL.items()),
         *(right(name, run(order), "normal", when=single) for name, order in DOUBLE.items()),
-        right("float64, rounded to odd", run(odd(loop)), "normal", when=narrow_single),
+        right("float64, rounded to odd", rounded_to_odd, "normal", when=narrow_single),
         *(right(name, run(order)) for name, order in FREE.items()),
     )
 

@@ -37,6 +37,13 @@ def test_right_kernels_pass_and_distant_faults_are_caught(family: Family) -> Non
     assert sum(row["missed_beyond"] for row in caught) == 0
 
 
+def test_a_mean_is_finite_where_its_sum_overflows() -> None:
+    mean = next(f for f in FAMILIES if f.name == "mean")
+    tally = Tally()
+    assert judge(Place(mean, "bfloat16", 32, "near_overflow", 1), tally, rivals=False) == []
+    assert tally.tables["right"]["sums | mean | bfloat16 | 32"]["others_worse"] > 0
+
+
 def off_by_one_ulp(place: Place) -> Alarm:
     """The alarm of a kernel that returns a neighbour of what it should."""
     case = Case(place)

@@ -44,6 +44,7 @@ def test_the_kept_run_has_no_false_verdict_and_misses_nothing_beyond() -> None:
     data = json.loads(RESULTS.read_text())
     assert data["alarms"] == []
     assert counted(data, "right", "elements") >= 5_000_000
+    assert counted(data, "marked", "caught") >= 0.95 * counted(data, "marked", "tests")
     for table, name in (
         ("right", "false_wrong"),
         ("right", "false_worse"),

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
+import exactref as er
 from exactref_core.array import Array
 from exactref_core.errors import DTypeError, InputError
 from exactref_core.formats.catalogue import FORMATS, get_format
@@ -188,3 +189,10 @@ def test_repr_is_short():
     long = Array.from_values(np.arange(1000), get_format("int64"))
     assert repr(long) == "Array(int64, shape (1000,): 0, 1, 2, 3, 4, 5, ...)"
     assert repr(long[:0]) == "Array(int64, shape (0,))"
+
+
+def test_numpy_asks_all_and_any_of_arrays() -> None:
+    truth = er.asarray([[True, False], [True, True]], "bool")
+    assert (np.all(truth), np.any(truth), truth.all(), truth.any()) == (False, True, False, True)
+    assert np.all(truth, axis=0).tolist() == [True, False]
+    assert np.any(truth, axis=1, keepdims=True).tolist() == [[True], [True]]

@@ -218,6 +218,8 @@ def test_equal_capped_scores_are_seen_to_be_equal() -> None:
         ({"softcap": "30"}, "softcap must be"),
         ({"softcap": True}, "softcap must be"),
         ({"causal_alignment": "middle"}, "causal_alignment is one of"),
+        ({"algorithm": {"weights": "bfloat16"}}, "algorithm must be an exactref.nn.attention"),
+        ({"algorithm": "bfloat16"}, "algorithm must be an exactref.nn.attention"),
     ],
 )
 def test_what_does_not_fit_is_named(rules: dict[str, Any], words: str) -> None:
