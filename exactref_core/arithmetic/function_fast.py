@@ -59,7 +59,7 @@ def plainly(
     if found is None:
         return None
     value, off = found
-    return value, None, off, limits(function, high, radius, (value, off))
+    return value, None, off, limits(function, high, low, radius, (value, off))
 
 
 def evaluated(
@@ -69,19 +69,28 @@ def evaluated(
     if not precise:
         found = blocked(lambda *part: quick(function.name, *part), 3, high, low, radius)
         if found is not None:
-            special = limits(function, high, radius, found)
+            special = limits(function, high, low, radius, found)
             return found[0], found[1], found[2], special
     result = values(function, high, low, radius)
     return result.high, result.low, result.radius, result.special
 
 
 def limits(
-    function: Function, x: Floats, radius: Floats | None, found: tuple[Floats, ...]
+    function: Function,
+    x: Floats,
+    low: Floats | None,
+    radius: Floats | None,
+    found: tuple[Floats, ...],
 ) -> Floats | None:
-    """Return the infinities and NaN at exact arguments, where what was found becomes 0."""
+    """Return the infinities and NaN at exact arguments, where what was found becomes 0.
+
+    Beside a low word a high one may be the end of the domain, or a pole, and the number not.
+    """
     if radius is not None and np.any(radius):
         return None
     special = outside(function, x)
+    if low is not None:
+        special = np.where(low == 0, special, 0.0)
     given = special != 0
     if not np.any(given):
         return None

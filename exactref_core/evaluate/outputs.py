@@ -20,6 +20,7 @@ from exactref_core.array import Array
 from exactref_core.errors import DTypeError, InputError
 from exactref_core.evaluate.enclosures import enclose
 from exactref_core.evaluate.integers import exact_integers
+from exactref_core.evaluate.storing import picked
 from exactref_core.exact.context import sheltered
 from exactref_core.formats.catalogue import get_format
 from exactref_core.formats.format import Format
@@ -106,6 +107,8 @@ class PartsOutput:
         """The exact values rounded once."""
         if self.format.is_integer:
             return Array.from_values(self.pick(exact_integers(self.parts[0], self.op)), self.format)
+        if len(self.parts) == 1:
+            return picked(self.parts[0].stored(), self.places, self.shape, self.format)
         return Array.from_values(self.join([part.rounded() for part in self.parts]), self.format)
 
     @sheltered

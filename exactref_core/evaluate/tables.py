@@ -13,6 +13,7 @@ from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.pick_verbs import Pick
 from exactref_core.array import Array
 from exactref_core.evaluate.outputs import PartsOutput
+from exactref_core.evaluate.storing import BLOCK, taken
 from exactref_core.op import Op
 
 __all__ = ["Table", "table_of"]
@@ -63,11 +64,12 @@ def table_of(op: Op, sources: Mapping[str, Any], parameters: Mapping[str, Any]) 
         return None
     bits = source.data.reshape(-1).view(f"u{source.data.itemsize}")
     occurs = np.zeros(1 << (8 * source.data.itemsize), bool)
-    occurs[bits] = True
+    for start in range(0, bits.size, BLOCK):
+        occurs[bits[start : start + BLOCK].astype(np.intp)] = True
     found = np.flatnonzero(occurs)
     if 2 * found.size > bits.size:
         return None
     order = np.zeros(occurs.size, np.uint16)
     order[found] = np.arange(found.size)
     array = Array(found.astype(bits.dtype).view(source.data.dtype), source.format)
-    return Table(array, order[bits], source.shape)
+    return Table(array, taken(order, bits), source.shape)

@@ -21,6 +21,7 @@ from functools import lru_cache
 
 import gmpy2
 import numpy as np
+import numpy.typing as npt
 
 from exactref_core.exact.double_double import Floats, fast_two_sum, two_prod, two_sum
 
@@ -31,7 +32,9 @@ __all__ = [
     "VANISHED",
     "exp2_high",
     "exp_high",
+    "exp_near",
     "exp_pair",
+    "in_range",
     "log_pair",
 ]
 
@@ -46,6 +49,12 @@ SPLIT_BITS = 33
 LN2 = math.log(2)
 # Elements whose temporaries stay in the cache, and below what the C library maps afresh.
 BLOCK = 12288
+# Roots of two of the plain exponential.
+M = 2048
+LAST = np.uint64(M - 1)
+UP = np.uint64(52 - 11)
+# A float64 number added to this one is rounded to an integer, which the sum's bits end in.
+SHIFT = 1.5 * 2.0**52
 
 
 @lru_cache(maxsize=1)
@@ -86,11 +95,28 @@ def exp_pair(high: Floats, low: Floats | None) -> tuple[Floats, Floats, Floats]:
     return h, t, radius
 
 
+@lru_cache(maxsize=1)
+def high_tables() -> tuple[npt.NDArray[np.uint64], float, float, float]:
+    """Return T of M roots as bits less j << UP, c1 and c2 with c1 + c2 = ln2 / M, and M / ln2."""
+    with gmpy2.context(precision=TABLE_PRECISION):
+        roots = np.asarray([float(gmpy2.exp2(gmpy2.mpfr(j) / M)) for j in range(M)])
+        step = gmpy2.log(gmpy2.mpfr(2)) / M
+        c1 = float(gmpy2.mpfr(step, SPLIT_BITS - 1))
+        c2 = float(step - gmpy2.mpfr(c1))
+        return (
+            roots.view(np.uint64) - (np.arange(M, dtype=np.uint64) << UP),
+            c1,
+            c2,
+            float(1 / step),
+        )
+
+
 def exp_high(x: Floats) -> Floats:
     """Return exp(x) within a relative 2**-51 for -690 <= x <= 709, and 0 for smaller x.
 
-    As `exp_pair` with th + th p rounded: T errs by 2**-53 and th + th p by u (1 + 2**-11), both of
-    the result, beside the 2**-61.4 of what goes into p. Larger x are taken as 709.
+    As `exp_pair` with M = 2048 roots, |r| < 2**-12.5: c1 of 32 bits leaves i c1 exact, |i| < 2**21.
+    p leaves out r^4 / 24 < 2**-54.5; T errs by 2**-53, and th + th p rounds by u (1 + 2**-12), both
+    of the result, beside the 2**-61.4 of what goes into p. Larger x are taken as 709.
     """
     if x.size <= 2 * BLOCK:
         return high_of(x)
@@ -104,39 +130,78 @@ def exp_high(x: Floats) -> Floats:
 def exp2_high(x: Floats) -> Floats:
     """Return 2^x within a relative 2**-51 for |x| <= 1000.
 
-    x - i / N is exact, and r = (x - i / N) ln2, below 2**-11.5, rounds twice by u: 2**-63.5 of the
+    x - i / M is exact, and r = (x - i / M) ln2, below 2**-12.5, rounds twice by u: 2**-64.5 of the
     result, which is within `exp_high`'s account of the reduction.
     """
-    i = np.rint(x * N)
-    return raised(i, (x - i / N) * LN2)
+    shifted = x * M
+    shifted += SHIFT
+    return raised(shifted, (x - (shifted - SHIFT) / M) * LN2)
 
 
 def high_of(x: Floats) -> Floats:
     """Return what `exp_high` does, of a block."""
-    _, _, c1, c2, inverse = tables()
-    small, large = np.min(x, initial=0.0) < LEAST, np.max(x, initial=0.0) > MOST
-    given = np.clip(x, LEAST, MOST) if small or large else x
-    i = np.rint(given * inverse)
-    r = given - i * c1
-    r -= i * c2
-    found = raised(i, r)
+    # A NaN, which compares with nothing, must not hide what is too small from the test.
+    small, large = not np.min(x, initial=0.0) >= LEAST, not np.max(x, initial=0.0) <= MOST
+    found = in_range(np.clip(x, LEAST, MOST) if small or large else x)
     return np.where(x < LEAST, 0.0, found) if small else found
 
 
-def raised(i: Floats, r: Floats) -> Floats:
-    """Return 2^(i / N) e^r."""
-    p = r * (1 / 120)
-    for coefficient in (1 / 24, 1 / 6, 0.5):
-        p += coefficient
-        p *= r
+def in_range(x: Floats) -> Floats:
+    """Return what `exp_high` does, of a block of numbers from LEAST to MOST."""
+    _, c1, c2, inverse = high_tables()
+    shifted = x * inverse
+    shifted += SHIFT
+    i = shifted - SHIFT
+    r = i * c1
+    np.subtract(x, r, out=r)
+    i *= c2
+    r -= i
+    return raised(shifted, r)
+
+
+def exp_near(x: Floats) -> Floats:
+    """Return exp(x) within a relative 2**-39 for |x| <= 90.
+
+    As `exp_high` with one constant for ln2 / M: it and its product with i err by u |x| each, below
+    2**-45.4 together; the difference is exact as there. p leaves out r^3 / 6 < 2**-39.9 as well.
+    """
+    _, c1, c2, inverse = high_tables()
+    shifted = x * inverse
+    shifted += SHIFT
+    r = shifted - SHIFT
+    r *= c1 + c2
+    np.subtract(x, r, out=r)
+    p = r * 0.5
     p *= r
     p += r
-    whole = i.astype(np.int64)
-    found: Floats = tables()[0][whole & (N - 1)]
-    p *= found
-    found += p
-    whole >>= 10
-    return np.asarray(np.ldexp(found, whole.astype(np.int32)))
+    return grown(shifted, p, r)
+
+
+def raised(shifted: Floats, r: Floats) -> Floats:
+    """Return 2^(i / M) e^r for integers i, |i| < 2**21, given i + SHIFT."""
+    p = r * (1 / 6)
+    p += 0.5
+    p *= r
+    p *= r
+    p += r
+    return grown(shifted, p, r)
+
+
+def grown(shifted: Floats, p: Floats, room: Floats) -> Floats:
+    """Return 2^(i / M) (1 + p) for integers i, |i| < 2**21, given i + SHIFT, whose bits end in i.
+
+    All three arrays are used up: one written to again is in the cache.
+
+    i << UP is i div M in the place of the exponent, and i mod M beyond it, which the table lacks:
+    added to it that makes 2^(i div M) T[i mod M], a normal number.
+    """
+    bits = shifted.view(np.uint64)
+    place = np.bitwise_and(bits, LAST, out=room.view(np.uint64))
+    bits <<= UP
+    bits += high_tables()[0].take(place.view(np.intp))
+    p *= shifted
+    p += shifted
+    return p
 
 
 def log_pair(high: Floats, low: Floats) -> tuple[Floats, Floats, Floats]:

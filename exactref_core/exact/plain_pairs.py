@@ -18,7 +18,7 @@ from exactref_core.exact.double_double import Floats
 from exactref_core.exact.plain_circular import atan
 from exactref_core.exact.plain_exponentials import ROOM, Found, exp, log, told
 
-__all__ = ["plain_pair"]
+__all__ = ["PAIRS", "plain_pair"]
 
 SMALLEST = 2.0**-1070
 
@@ -52,7 +52,7 @@ def angle(y: Floats, x: Floats, off_y: Floats | None, off_x: Floats | None) -> F
     return np.copysign(value, y), np.where(good, radius, np.inf)
 
 
-KERNELS = {"pow": power, "atan2": angle}
+PAIRS = {"pow": power, "atan2": angle}
 
 
 @np.errstate(all="ignore")
@@ -63,5 +63,5 @@ def plain_pair(
 
     A radius of inf says nothing; None where there is no kernel.
     """
-    found = KERNELS[name](x, y, off_x, off_y) if name in KERNELS else None
+    found = PAIRS[name](x, y, off_x, off_y) if name in PAIRS else None
     return None if found is None else told(found)

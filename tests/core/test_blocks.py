@@ -124,8 +124,9 @@ def test_blocks_know_what_the_whole_knows() -> None:
     output: Any = er.exp(X).outputs["output"]
     (part,) = output.parts
     rule = get_standard("normal")
-    rounded, low = part.rounded().reshape(X.shape), part.range(rule, False).low.reshape(X.shape)
-    part.roundings[...] = np.arange(X.size)  # told apart from what a block evaluates
+    low = part.range(rule, False).low.reshape(X.shape)
+    part.roundings = np.arange(X.size, dtype=np.float64)  # told apart from what a block evaluates
+    rounded = part.roundings.reshape(X.shape)
     for box, block in blocks(output, 50):
         (one,) = block.parts
         np.testing.assert_array_equal(one.rounded(), rounded[box].reshape(-1))
