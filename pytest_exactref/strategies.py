@@ -35,7 +35,8 @@ def arrays(
         dtype: any dtype that ``exactref.asarray`` takes.
         shape: a shape, a list of shapes, or a strategy of shapes; unless given, up to two axes
             with sides 0, 1, odd, prime, and tile sizes and their neighbours.
-        values: the name of a value class (see ``value_classes``) or several; all unless given.
+        values: the name of a value class (see ``value_classes``) or several, of which an array may
+            mix some; all unless given.
         framework: "numpy", "torch", "jax" or "cupy".
         device: where the tensor is put, in the framework's own words.
 

@@ -15,7 +15,7 @@ from exactref_core.arithmetic.overflow_rows import Rows
 from exactref_core.arithmetic.prefixes import PrefixSums, asks_norms
 from exactref_core.arithmetic.step_sets import threshold
 from exactref_core.arithmetic.terms import Terms, stored_terms
-from exactref_core.arithmetic.whole_products import product_sums
+from exactref_core.arithmetic.whole_products import chosen_sums, product_sums
 from exactref_core.exact.prefix_norms import prefix_norms
 from exactref_core.exact.prefix_sums import magnitude_sums, prefix_sums
 from exactref_core.exact.products import magnitude_matmul
@@ -31,10 +31,13 @@ GATHER = 1 << 20
 
 def accumulate(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     """Return the bounds of a sum, a dot product, or one that adds the terms of a pair first."""
-    if flat is None and node.verb in ("sum", "dot"):
-        direct = input_sums(reading, node) if node.verb == "sum" else whole_dot(reading, node)
-        if direct is not None:
-            return direct
+    direct = None
+    if node.verb == "dot":
+        direct = whole_dot(reading, node) if flat is None else chosen_dot(reading, node, flat)
+    elif node.verb == "sum" and flat is None:
+        direct = input_sums(reading, node)
+    if direct is not None:
+        return direct
     form = node.compute
     if form is None:
         raise ValueError("a sum has a compute format")
@@ -152,6 +155,23 @@ def whole_dot(reading: FloatBounds, node: Node) -> Bound | None:
         sets[flat] = states.FINITE if chosen.states is None else chosen.states
         unsure[flat] = False if chosen.unsure is None else chosen.unsure
     return Bound(error, error, sets.reshape(near.shape), unsure.reshape(near.shape))
+
+
+def chosen_dot(reading: FloatBounds, node: Node, flat: Indices) -> Bound | None:
+    """Return the bounds of chosen elements of products of exact finite operands, none of which
+    may overflow; None where they are not."""
+    form = node.compute
+    found = chosen_sums(reading, node, flat)
+    if found is None or form is None:
+        return None
+    sums, carried = found
+    k = node.operands[0].shape[-1]
+    reach = (sums.magnitudes + carried) * ALGEBRA.power(form.unit_roundoff, k)
+    if not np.all(reach.high < threshold(form)[0]):
+        return None
+    error = total_error(reading, form, k, sums, carried)
+    error = error.map(lambda end: np.broadcast_to(end, flat.shape))
+    return Bound(error, error)
 
 
 def input_sums(reading: FloatBounds, node: Node) -> Bound | None:

@@ -45,6 +45,7 @@ class FloatBounds(Layered):
         self.flush = flush
         self.precise = precise
         self.least = False  # whether lower ends alone are asked for
+        self.coarse = self.took_coarse = False  # whether sums in float32 will do; did
         self.memo: dict[Node, Bound] = {}
         self.kept: Kept[Bound] = Kept()
 

@@ -8,6 +8,7 @@ lies next to them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from exactref_core.formats.rounding import Overflow
 
 __all__ = ["EVERYTHING", "Estimate", "estimate_of", "known", "output_ends"]
 
+# Elements whose arrays stay in the cache.
+BLOCK = 12288
 EVERYTHING = states.FINITE | states.PLUS | states.MINUS | states.NAN
 
 
@@ -79,6 +82,28 @@ def estimated(
 
 
 def estimate_of(x: Approx, bound: Bound, compute: Format, store: Store, flush: bool) -> Estimate:
+    """Return what `block_estimate` does, block by block."""
+    size = x.high.size
+    if size <= 2 * BLOCK:
+        return block_estimate(x, bound, compute, store, flush)
+    parts = []
+    for start in range(0, size, BLOCK):
+        cut = itemgetter(slice(start, start + BLOCK))
+        part = bound.map(cut, x.high.shape)
+        parts.append(block_estimate(x.map(cut), part, compute, store, flush))
+    found = Range(*map(np.concatenate, zip(*(part.found.arrays for part in parts), strict=True)))
+    left = np.concatenate([start * BLOCK + part.left for start, part in enumerate(parts)])
+    low, high = (
+        (
+            np.concatenate([getattr(part, side)[0] for part in parts]),
+            np.concatenate([getattr(part, side)[1] for part in parts]),
+        )
+        for side in ("low", "high")
+    )
+    return Estimate(found, left, low, high, np.concatenate([part.sets for part in parts]))
+
+
+def block_estimate(x: Approx, bound: Bound, compute: Format, store: Store, flush: bool) -> Estimate:
     """Return what one level's arrays tell of ranges."""
     error = bound.inherited if store.lone else bound.error
     with np.errstate(all="ignore"):

@@ -16,6 +16,7 @@ import numpy as np
 
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
+from exactref_core.arithmetic.bound_levels import bound_readings
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
@@ -69,7 +70,7 @@ class Part:
         self.certified: dict[int, CertifiedReading] = {}
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
         self.ranges: dict[tuple[str, bool], Range] = {}
-        self.estimates: dict[tuple[str, bool], Estimate] = {}
+        self.estimates: dict[tuple[str, bool], tuple[Estimate, bool]] = {}
         self.roundings: Floats | None = None
         self.start: tuple[int, ...] = ()  # where a block begins in the whole
 
@@ -241,11 +242,12 @@ class Part:
         says which of them the next one is asked for."""
         left = np.arange(self.node.size) if flat is None else flat
         place = np.arange(left.size)
-        for level, reading in enumerate(self.readings()):
+        readings = bound_readings(self.readings(), standard, flush, flat is None)
+        for level, bounds in enumerate(readings):
             if flat is None and level == 0:
-                estimate = self.first_estimate(reading, standard, flush)
+                estimate = self.first_estimate(bounds)
             else:
-                estimate = self.estimate(reading, standard, flush, left)
+                estimate = self.estimate(bounds, left)
             rest = take(place, estimate)
             left, place = left[rest], place[rest]
             if left.size == 0:
@@ -253,18 +255,17 @@ class Part:
         for spot, index in zip(place, left.tolist(), strict=True):
             take(np.asarray([spot]), known(self.range_one(standard, flush, index)))
 
-    def first_estimate(self, reading: FastReading, standard: Any, flush: bool) -> Estimate:
+    def first_estimate(self, bounds: FloatBounds) -> Estimate:
         """Return what the first level knows of all ranges, evaluated once."""
-        key = (standard.name, flush)
+        key = (bounds.standard.name, bounds.flush)
         if key not in self.estimates:
-            self.estimates[key] = self.estimate(reading, standard, flush, None)
-        return self.estimates[key]
+            self.estimates[key] = self.estimate(bounds, None), bounds.took_coarse
+        found, bounds.took_coarse = self.estimates[key]
+        return found
 
-    def estimate(
-        self, reading: FastReading, standard: Any, flush: bool, flat: Indices | None
-    ) -> Estimate:
+    def estimate(self, bounds: FloatBounds, flat: Indices | None) -> Estimate:
         """Return what one level knows of the ranges of all elements, or of some."""
-        bounds = FloatBounds(reading, standard, flush, precise=True)
+        reading, flush = bounds.fast, bounds.flush
         if flat is None:
             x, bound, shape = reading.whole(self.source), bounds.whole(self.source), self.node.shape
         else:

@@ -30,8 +30,8 @@ Bools = npt.NDArray[np.bool_]
 MANY = 1 << 21
 # The least depth of a part: products of fewer terms cost as much.
 LEAST = 16
-# Parts of the depth, each from where the one before ends.
-SHARES = (16, 2, 1)
+# Parts of the depth, each from where the one before ends; half of few terms tells of too few.
+SHARES, SHORT_SHARES, SHORT = (16, 2, 1), (16, 1), 512
 # Of so many elements one may be left: all of them at once cost as much as these alone.
 FEW = 1 << 9
 # Elements whose arrays stay in the cache.
@@ -83,7 +83,7 @@ def partial_sums(a: Floats, b: Floats) -> Iterator[Floats]:
     """Yield lower bounds on sums of the magnitudes of more and more terms, as flat arrays."""
     depth, start = a.shape[-1], 0
     total: Any = 0.0
-    for share in SHARES:
+    for share in SHARES if depth >= SHORT else SHORT_SHARES:
         end = max(depth // share, LEAST)
         more = magnitude_matmul(a[..., start:end], b[..., start:end, :])[0]
         # Adding two nonnegative numbers rounds by less than 2**-52 of the sum.

@@ -1,4 +1,4 @@
-"""Sums over the terms of whole matrix products, without gathering the terms."""
+"""Sums over the terms of matrix products, of all elements or of some, without gathering terms."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ import numpy as np
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import ALGEBRA, Bound, magnitude
 from exactref_core.arithmetic.brackets import Bracket
-from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.prefixes import PrefixSums, asks_norms
 from exactref_core.arithmetic.rules import HALF
 from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
+from exactref_core.exact.coarse_prefixes import coarse_prefixes
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.prefix_norms import product_norms
-from exactref_core.exact.prefix_products import prefix_products
+from exactref_core.exact.prefix_products import chosen_prefix_products, prefix_products
 from exactref_core.exact.products import magnitude_matmul, smallest
 from exactref_core.formats.format import Format
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.bounds import FloatBounds
 
-__all__ = ["SEEN", "product_sums", "times"]
+__all__ = ["SEEN", "chosen_sums", "product_sums", "times"]
+
+# Factors of chosen elements that are gathered at once.
+GATHER = 1 << 20
+# Elements from which a call for every term of all costs less than rows of terms.
+SOME = 48
 
 # Factors above it have a product that float64 tells from 0.
 SEEN = 2.0**-500
@@ -53,7 +59,46 @@ def product_sums(reading: FloatBounds, node: Node) -> tuple[PrefixSums, Bracket]
         carried = Bracket(0.0, (worst + ALGEBRA.constant(least)).high)
     if not scan:
         return PrefixSums(total), carried
-    return PrefixSums(total, *scanned(reading.standard, a.high, b.high)), carried
+    return PrefixSums(total, *scanned(reading, a.high, b.high, total)), carried
+
+
+def chosen_sums(
+    reading: FloatBounds, node: Node, flat: Indices
+) -> tuple[PrefixSums, Bracket] | None:
+    """Return what `product_sums` does at flat indices; None too where they are few, or no prefix
+    sums are asked for, or norms of them."""
+    form, k = node.compute, node.operands[0].shape[-1]
+    scan = reading.standard.prefixes and reading.precise and not asks_norms(reading.standard, k)
+    bounds = [reading.whole(x) for x in node.operands]
+    if form is None or not scan or flat.size < SOME or holds_addend(node):
+        return None
+    if any(b.states is not None or b.unsure is not None or np.any(b.error.high) for b in bounds):
+        return None
+    a, b = (reading.fast.whole(x) for x in node.operands)
+    if any(x.low is not None or x.radius is not None for x in (a, b)):
+        return None
+    total, *prefixes = chosen_brackets(node, a.high, b.high, flat)
+    carried = rounding_sums(node, form, (a.high, b.high), total, reading.flush, flat)
+    return None if carried is None else (PrefixSums(total, *prefixes), carried)
+
+
+def chosen_brackets(node: Node, a: Floats, b: Floats, flat: Indices) -> list[Bracket]:
+    """Return the brackets of sum |t|, sum |s_k| and sum |s_k - s_b(k)| at flat indices."""
+    *batches, m, n = node.shape
+    found = np.empty((3, 2, flat.size))
+    place = flat // (m * n)
+    for each in np.unique(place).tolist():
+        index = np.unravel_index(each, batches) if batches else ()
+        left = np.broadcast_to(a, (*batches, *a.shape[-2:]))[index]
+        right = np.broadcast_to(b, (*batches, *b.shape[-2:]))[index]
+        turned = np.ascontiguousarray(left.T)
+        here = np.flatnonzero(place == each)
+        step = max(1, GATHER // max(len(right), 1))
+        for some in np.split(here, range(step, here.size, step)):
+            row, column = np.divmod(flat[some] % (m * n), n)
+            factors = np.take(turned, row, axis=1), np.take(right, column, axis=1)
+            found[..., some] = chosen_prefix_products(*factors)
+    return [Bracket(low, high) for low, high in found]
 
 
 def inexact_sums(
@@ -99,14 +144,22 @@ def times(left: Bracket, right: Bracket) -> Bracket:
 
 
 def rounding_sums(
-    node: Node, form: Format, operands: tuple[Floats, Floats], total: Bracket, flush: bool
+    node: Node,
+    form: Format,
+    operands: tuple[Floats, Floats],
+    total: Bracket,
+    flush: bool,
+    flat: Indices | None = None,
 ) -> Bracket | None:
-    """Return the sum of the products' roundings; None where terms differ in what they round.
+    """Return the sum of the products' roundings, of all elements or of those at flat indices, to
+    which ``total`` belongs; None where terms differ in what they round.
 
     A product that is not zero errs by u |t| + eta/2 (and may be flushed); products of few bits err
     by nothing where all are multiples of eta.
     """
     count = nonzero_products(*operands)
+    if flat is not None and np.ndim(count.high):
+        count = count.map(lambda end: end.reshape(-1)[flat])
     flushed = count * ALGEBRA.constant(form.smallest_normal) if flush else None
     bits = exact_product_bits(node, form)
     if bits is not None:
@@ -130,19 +183,29 @@ def nonzero_products(a: Floats, b: Floats) -> Bracket:
     return Bracket(count, count)
 
 
-def scanned(standard: Any, a: Floats, b: Floats) -> list[Bracket]:
+def scanned(reading: FloatBounds, a: Floats, b: Floats, total: Bracket) -> list[Bracket]:
     """Return the brackets that a standard asks for of the prefix sums of every element."""
     shape = (*a.shape[:-1], b.shape[-1])
     if 0 in shape or not (a.size and b.size):
         return [Bracket(np.zeros(shape), np.zeros(shape))] * 2
     left, right = a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])
+    most = total.high.reshape(-1, *shape[-2:])
     found: list[tuple[Any, ...]] = [
-        prefix_products(*pair) for pair in zip(left, right, strict=True)
+        prefixes(reading, *three) for three in zip(left, right, most, strict=True)
     ]
-    if asks_norms(standard, a.shape[-1]):
+    if asks_norms(reading.standard, a.shape[-1]):
         norms = [product_norms(*pair) for pair in zip(left, right, strict=True)]
         found = [(*two, *vars(three).values()) for two, three in zip(found, norms, strict=True)]
     return [
         Bracket(*(np.stack(ends).reshape(shape) for ends in zip(*column, strict=True)))
         for column in zip(*found, strict=True)
     ]
+
+
+def prefixes(reading: FloatBounds, a: Floats, b: Floats, total: Floats) -> tuple[Any, Any]:
+    """Return bounds of the prefix sums of one product, coarse ones where they will do."""
+    found = coarse_prefixes(a, b, total) if reading.coarse else None
+    if found is None:
+        return prefix_products(a, b)
+    reading.took_coarse = True
+    return found

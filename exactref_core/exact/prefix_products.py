@@ -8,7 +8,7 @@ from exactref_core.exact.double_double import Floats
 from exactref_core.exact.prefix_sums import SPAN, Ends, ends
 from exactref_core.exact.products import underflow
 
-__all__ = ["prefix_products"]
+__all__ = ["chosen_prefix_products", "prefix_products"]
 
 # A tile and its work arrays stay in the cache; rows are long enough for a ufunc's inner loop.
 ROWS, COLUMNS = 64, 256
@@ -28,25 +28,48 @@ def prefix_products(a: Floats, b: Floats) -> tuple[Ends, Ends]:
         for top in range(0, m, ROWS):
             for left in range(0, n, COLUMNS):
                 tile = (slice(top, top + ROWS), slice(left, left + COLUMNS))
-                scan(a[tile[0]], b[:, tile[1]], running[tile], blocks[tile])
-        steps = 8 * k + 256
-        slack = 4.0 * k * k * underflow(a, b)
-        found = ends(running, steps), ends(blocks, steps, running)
-        first, second = ((np.maximum(low - slack, 0.0), high + slack) for low, high in found)
-    return first, second
+                columns = np.ascontiguousarray(a[tile[0]].T)[:, :, None]
+                scan(columns, b[:, tile[1]], running[tile], blocks[tile])
+        return enclosed(running, blocks, k, underflow(a, b))
+
+
+def chosen_prefix_products(a: Floats, b: Floats) -> tuple[Ends, Ends, Ends]:
+    """Return bounds around sum_k |t_k| and what `prefix_products` does, of chosen elements.
+
+    A column each for an element: the k factors from a's row, and those from b's column.
+    """
+    k = a.shape[0]
+    running, blocks = np.empty((2, a.shape[1]))
+    with np.errstate(all="ignore"):
+        scan(a, b, running, blocks)
+        lost = underflow(a, b)
+        # Of any order of addition: u and 2**-1075 for a product, k u for their sum.
+        sizes = ends(np.einsum("ij,ij->j", np.abs(a), np.abs(b)), k + 8)
+        return (shifted(sizes, k * lost), *enclosed(running, blocks, k, lost))
+
+
+def enclosed(running: Floats, blocks: Floats, k: int, lost: float) -> tuple[Ends, Ends]:
+    """Return bounds around computed sums, of which a product lost ``lost`` to underflow."""
+    steps, slack = 8 * k + 256, 4.0 * k * k * lost
+    return shifted(ends(running, steps), slack), shifted(ends(blocks, steps, running), slack)
+
+
+def shifted(found: Ends, slack: float) -> Ends:
+    """Return bounds around nonnegative numbers that are off by ``slack`` more."""
+    low, high = found
+    return (np.maximum(low - slack, 0.0), high + slack) if slack else found
 
 
 def scan(a: Floats, b: Floats, running: Floats, blocks: Floats) -> None:
-    """Add up the magnitudes of one tile's prefix sums, span by span."""
+    """Add up the magnitudes of prefix sums of a[k] * b[k], which broadcast, span by span."""
     shape = running.shape
     start, local, work = np.zeros(shape), np.empty(shape), np.empty(shape)
     total, inside = np.zeros(shape), np.zeros(shape)
-    single = a.shape[1] <= SPAN
-    columns = np.ascontiguousarray(a.T)[:, :, None]
-    for first in range(0, a.shape[1], SPAN):
+    single = len(a) <= SPAN
+    for first in range(0, len(a), SPAN):
         local.fill(0.0)
-        for k in range(first, min(first + SPAN, a.shape[1])):
-            np.multiply(columns[k], b[k], out=work)
+        for k in range(first, min(first + SPAN, len(a))):
+            np.multiply(a[k], b[k], out=work)
             local += work
             np.abs(local, out=work)
             inside += work

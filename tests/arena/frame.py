@@ -89,6 +89,7 @@ class Family:
 
     ``tensors`` makes inputs of a class, of so many rows and of a size, for a format. Each element
     of the classes in ``slow`` is certified one by one: there are ``few`` terms of them at most.
+    In a guided search ``climbers`` rows climb, of the sizes ``climbed`` if any are named.
     ``magnitude`` gives sum |a||b| of each output for the rule that divides by it; ``own`` is the
     framework's own run in the output format.
     """
@@ -104,6 +105,8 @@ class Family:
     slow: tuple[str, ...] = ("near_overflow",)
     few: int = 1024
     most: int = 256
+    climbers: int = 16
+    climbed: tuple[int, ...] = ()
     work: int = 2**15
     magnitude: Callable[..., Values] | None = None
     own: Callable[..., Values] | None = None

@@ -22,7 +22,6 @@ SIZES = (2, 7, 33)
 # A narrower output hides what rounds before its store, and so do numbers that round nowhere.
 FORMS = ("float32", "float64")
 EXACT = ("integers", "constant_rows", "infinities_and_nan")
-ROWS = 16
 ASKED = ("normal", "any_order")
 LARGEST_STEP = 4
 
@@ -86,7 +85,7 @@ def chosen(place: Place, standard: str) -> list[Kernel]:
 def climb(place: Place, standard: str, steps: int, tally: Tally) -> list[Alarm]:
     """Search at a place for so many steps; the largest ratios go into the tally."""
     spec, rng = Bench.of(place.form).spec, np.random.default_rng([*place.seed, len(standard)])
-    count = min(ROWS, place.family.rows(place.kind, place.size))
+    count = min(place.family.climbers, place.family.rows(place.kind, place.size))
     given = place.family.tensors(rng, place.kind, count, place.size, spec)
     alarms: list[Alarm] = []
     state: Climb | None = None
@@ -133,7 +132,7 @@ def take(state: Climb, tried: tuple[Values, ...], found: Values) -> None:
 def summit(family: Family, turn: int, steps: int, tally: Tally) -> list[Alarm]:
     """Climb from one place of a family, another one each turn, under each standard."""
     rng = np.random.default_rng([9, turn, zlib.crc32(family.name.encode())])
-    sizes = [n for n in family.sizes if n in SIZES] or [family.sizes[-1]]
+    sizes = family.climbed or [n for n in family.sizes if n in SIZES] or family.sizes[-1:]
     form = str(rng.choice([f for f in family.formats if f in FORMS] or family.formats))
     spec = Bench.of(form).spec
     kinds = [k for k in CLASSES if k not in (*family.slow, *EXACT) and applies(k, spec)]

@@ -48,8 +48,9 @@ def test_of_drawn_examples_the_smallest_is_saved(pytester: pytest.Pytester, how:
 
 def test_a_hand_written_hypothesis_test_saves_its_smallest_too(pytester: pytest.Pytester) -> None:
     source = """
-    from hypothesis import given, strategies as st
+    from hypothesis import given, settings, strategies as st
 
+    @settings(deadline=None)
     @given(st.lists(st.integers(0, 100), min_size=1))
     def test_sum(exactref, numbers):
         x = np.float32(numbers)
