@@ -84,12 +84,16 @@ class Finding:
     @property
     def ours(self) -> bool:
         """Whether library and processor are those that the page's numbers were found with."""
-        info = Path("/proc/cpuinfo")
-        flags = set(info.read_text().split()) if info.exists() else set()
-        version = importlib.metadata.version(self.library)
-        same = version.startswith(VERSIONS[self.library] + ".")
-        known = flags >= PROCESSORS[self.processor]
-        return same and platform.machine() == "x86_64" and known
+        return ours(self.library, PROCESSORS[self.processor])
+
+
+def ours(library: str, processor: set[str]) -> bool:
+    """Whether a library has the version that the page names, and the processor these words."""
+    info = Path("/proc/cpuinfo")
+    flags = set(info.read_text().split()) if info.exists() else set()
+    version = importlib.metadata.version(library)
+    same = version.startswith(VERSIONS[library] + ".")
+    return same and platform.machine() == "x86_64" and flags >= processor
 
 
 def finding(

@@ -35,6 +35,9 @@ from exactref_core.arithmetic.traversal import Kept, Layered, bounded, node_laye
 
 __all__ = ["FloatBounds"]
 
+# Elements of which those that one computation leaves open cost no more than others of all.
+FEW = 1 << 11
+
 
 class FloatBounds(Layered):
     """Bounds of every node of a graph under one standard, over one fast reading."""
@@ -155,6 +158,10 @@ class FloatBounds(Layered):
         result = self.get(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
+        if self.least and len(node.operands) > 2 and node.size <= FEW:
+            # Others may be further off, and hold values that lie outside a clip of the first.
+            error = Bracket(result.error.low, np.inf)
+            return Bound(error, error, result.states, result.unsure)
         for computation in node.operands[2:]:
             other = self.get(computation, flat)
             result = union(result, other, guarded)

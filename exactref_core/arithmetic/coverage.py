@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from exactref_core.arithmetic import states
 from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
@@ -111,7 +112,22 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
         rest = np.flatnonzero(~inside & np.isfinite(values))
         chosen = rest if flat is None else flat[rest]
         inside[rest] = between_inner_ends(part, x, bound, chosen, values[rest])
+    certain = certainly_numbers(bound)
+    if certain is not None:
+        inside &= certain if flat is None else certain[flat]
     return np.asarray(inside, bool)
+
+
+def certainly_numbers(bound: Bound) -> Bools | None:
+    """Return where numbers may be stored for certain; None for everywhere. Elsewhere steps that
+    never give one may leave no room around the exact value. An upper end that says nothing leaves
+    all sets open, and tells nothing of them either."""
+    if bound.states is None:
+        return None
+    numbers: Bools = (bound.states & states.FINITE) != 0
+    if bound.unsure is None:
+        return numbers
+    return np.asarray(numbers & ~(bound.unsure & np.isfinite(bound.error.high)), bool)
 
 
 def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, values: Floats) -> Bools:

@@ -11,7 +11,7 @@ from exactref_core.arithmetic.accumulation import join
 from exactref_core.arithmetic.bound import Bound, magnitude
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.deviation_rows import float_rows
-from exactref_core.arithmetic.deviation_rules import error_of, overshoot
+from exactref_core.arithmetic.deviation_rules import Row, error_of, least_error, overshoot
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.row_algebra import FloatRows
 from exactref_core.arithmetic.step_sets import threshold
@@ -24,6 +24,8 @@ __all__ = ["bound", "rows_at"]
 ROWS = FloatRows()
 # Terms that one round of arrays works on.
 GATHER = 1 << 16
+# Terms whose loops add no more than roundings of single steps to most bounds.
+FEW = 1 << 11
 
 
 def rows_at(node: Node, flat: Indices | None) -> Indices:
@@ -59,8 +61,13 @@ def row_bounds(reading: FloatBounds, node: Node, places: Indices, flat: Indices)
     given = reading.at(source, places.reshape(-1))
     given = given.map(lambda part: part.reshape(shape), (places.size,))
     value = reading.value(node, flat).map(np.ravel)
-    row = float_rows(x, given.error, magnitude(value))
-    error = error_of(ROWS, form, reading.flush, reading.standard, row)
+    total = magnitude(value)
+    if reading.least and places.size <= FEW:
+        row = Row(shape[1], magnitude(x), given.error, None, None, None, None, total)
+        error = least_error(ROWS, form, reading.flush, reading.standard, row)
+    else:
+        row = float_rows(x, given.error, total)
+        error = error_of(ROWS, form, reading.flush, reading.standard, row)
     error = Bracket(*(np.broadcast_to(end, shape[:1]) for end in (error.low, error.high)))
     size = ROWS.sum(row.terms) + ROWS.sum(row.errors)
     reach = size * 2 * ROWS.power(form.unit_roundoff, shape[1])

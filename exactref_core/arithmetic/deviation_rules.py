@@ -90,6 +90,20 @@ def error_of(algebra: Any, form: Format, flush: bool, standard: Any, row: Row) -
     return algebra.minimum(anyhow, passes)
 
 
+def least_error(algebra: Any, form: Format, flush: bool, standard: Any, row: Row) -> Any:
+    """Return the bracket of `error_of` from the terms, their errors and S alone.
+
+    Two passes round deviations, squares and sums of S or more: each by u S at the least.
+    """
+    if row.n == 1:
+        return moved(algebra, row)
+    anyhow = any_order(algebra, form, flush, row)
+    if not standard.prefixes:
+        return anyhow
+    passes = moved(algebra, row) + row.total * algebra.constant(3 * form.unit_roundoff)
+    return algebra.between(algebra.minimum(anyhow, passes), anyhow)
+
+
 def overshoot(standard: Any, n: int) -> int:
     """Return how often a squared difference, or a multiple of it, may exceed S."""
     return 2 if standard.prefixes else max(n, 2)

@@ -25,6 +25,7 @@ __all__ = [
     "Pair",
     "capped",
     "negate",
+    "plain_ends",
     "round_twice",
     "rounded_ends",
     "shifted",
@@ -109,15 +110,23 @@ def rounded_ends(x: Approx, store: Store) -> tuple[Floats, Floats]:
     An infinity stands for the NaN of a format without them, which does not tell the sides apart.
     """
     if x.low is None and x.radius is not None and store.format.precision < FLOAT64_PRECISION:
-        # Ends in float64 alone: high +- wide rounds once, by less than 2**-53 (|high| + wide).
-        wide = np.abs(x.high)
-        wide *= 2.0**-53
-        wide += x.radius
-        wide *= 1 + 2.0**-50
-        return sided(x.high - wide, None, store), sided(x.high + wide, None, store)
+        least, most = plain_ends(x)
+        return sided(least, None, store), sided(most, None, store)
     below, above = x.ends()
     low = sided(*below, store)
     return low, low if x.radius is None else sided(*above, store)
+
+
+def plain_ends(x: Approx) -> Pair:
+    """Return float64 numbers at or below, and at or above, values without low words.
+
+    high +- wide rounds once, by less than 2**-53 (|high| + wide).
+    """
+    wide = np.abs(x.high)
+    wide *= 2.0**-53
+    wide += x.radius
+    wide *= 1 + 2.0**-50
+    return x.high - wide, x.high + wide
 
 
 def sided(high: Floats, low: Floats | None, store: Store) -> Floats:

@@ -9,10 +9,11 @@ import numpy as np
 
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.graph import Store
-from exactref_core.arithmetic.range_ends import rounded_ends, sideless, store_value
+from exactref_core.arithmetic.range_ends import plain_ends, rounded_ends, sideless, store_value
 from exactref_core.exact.double_double import Floats
 from exactref_core.formats.format import FLOAT64_PRECISION
 from exactref_core.formats.rounding import Rounding
+from exactref_core.formats.rounding_arrays import cast_of
 
 __all__ = ["flatten", "round_in_blocks"]
 
@@ -43,6 +44,9 @@ def decided(x: Approx, store: Store) -> tuple[Floats, Any]:
     Ends in float64 decide nearly all of a narrow format; the others need their low words.
     """
     if x.low is None or x.radius is None:
+        kind = cast_of(store.format, store.rounding, store.overflow)
+        if kind is not None and x.low is None and x.radius is not None:
+            return decided_by_cast(x, kind)
         return compared(rounded_ends(x, store), store)
     if store.format.precision >= FLOAT64_PRECISION:
         return decided_in_float64(x, store)
@@ -52,6 +56,13 @@ def decided(x: Approx, store: Store) -> tuple[Floats, Any]:
         rest = np.flatnonzero(undecided)
         result[rest], undecided[rest] = compared(rounded_ends(x.take(rest), store), store)
     return result, undecided
+
+
+def decided_by_cast(x: Approx, kind: type[np.floating[Any]]) -> tuple[Floats, Any]:
+    """Return values rounded as a cast rounds, where both ends round to one number."""
+    low, high = (end.astype(kind) for end in plain_ends(x))
+    bits = f"i{low.itemsize}"  # in which the two zeros differ
+    return low.astype(np.float64), low.view(bits) != high.view(bits)
 
 
 def decided_in_float64(x: Approx, store: Store) -> tuple[Floats, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from exactref_core.arithmetic import fast_steps as steps
 from exactref_core.arithmetic.approx import Approx, Bools
+from exactref_core.arithmetic.attend_coarse import product_means
 from exactref_core.arithmetic.gathered import blocks
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.softmax_coarse import coarse_means, coarse_weights
@@ -140,6 +141,10 @@ def at_rows(part: Any, pick: Any, flat: Any, width: int) -> Any:
 
 def coarse(reading: FastReading, node: Node, rows: Indices | None) -> Approx | None:
     """Return whole rows of values in plain float64; None where that does not do."""
+    products = product_means(reading, node) if node.verb == "attend" else None
+    if products is not None:
+        reading.sizes[node] = products[1]
+        return products[0]
     source, every = node.operands[0], rows is None
     n = source.shape[-1]
     if rows is None:

@@ -81,6 +81,13 @@ def round_pair(
     return rounded
 
 
+def cast_of(fmt: Format, rounding: Rounding, overflow: Overflow) -> type[np.floating[Any]] | None:
+    """The dtype that NumPy's cast of float64 rounds to as these say, or None."""
+    if rounding is not Rounding.NEAREST_EVEN or overflow is not Overflow.IEEE:
+        return None
+    return CASTS.get((fmt.precision, fmt.emin, fmt.emax)) if fmt.infinity else None
+
+
 def floor_to_grid(values: npt.ArrayLike, precision: int, eta_exponent: int) -> Floats:
     """The largest grid number at or below each value, as a new float64 array.
 

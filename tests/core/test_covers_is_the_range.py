@@ -58,3 +58,16 @@ def test_ends_are_covered_and_nothing_beyond(name: str, dtype: str) -> None:
             np.arange(rounded.size).reshape(rounded.shape) % 2, rounded.data, high.data
         )
         assert np.all(known.covers(er.asarray(mixed), standard).data)
+
+
+def test_verdicts_on_means_whose_sums_overflow_do_not_depend_on_what_was_asked_before() -> None:
+    x = np.full(31, 1.2e38, np.float32)
+    x[1::2] *= np.float32(0.9)
+    mean = er.mean(x)
+    low, high = (float(end.values()) for end in mean.finite_range())
+    for steps in range(-3, 4):
+        near = mean.rounded.data
+        for _ in range(abs(steps)):
+            near = np.nextafter(near, np.float32(np.inf if steps > 0 else -np.inf))
+        assert bool(er.mean(x).covers(near).data) == (low <= float(near) <= high)
+    assert bool(er.mean(x).covers(np.float32(np.inf)).data)

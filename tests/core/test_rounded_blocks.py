@@ -70,6 +70,36 @@ def test_what_is_decided_is_right(rounding: Rounding) -> None:
     assert 0.2 < np.mean(undecided) < 0.8
 
 
+def nearest(value: Fraction, dtype: type) -> float:
+    """A number rounded to nearest in a narrower format, from its neighbours there."""
+    near = dtype(float(value))
+    below, above = np.nextafter(near, dtype(-np.inf)), np.nextafter(near, dtype(np.inf))
+    bits = f"i{near.itemsize}"
+    return float(
+        min(
+            (x for x in (below, near, above) if np.isfinite(x)),
+            key=lambda x: (abs(Fraction(float(x)) - value), int(x.view(bits)) & 1),
+        )
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_narrow_formats(dtype: type) -> None:
+    """Numbers about the midpoints of a narrow format, down to its subnormals."""
+    rng = np.random.default_rng(4)
+    value = np.ldexp(rng.standard_normal(2000), rng.integers(-26, 14, 2000)).astype(dtype)
+    value[:40] = np.finfo(dtype).smallest_subnormal * np.arange(-20, 20)
+    high = (value.astype(np.float64) + np.nextafter(value, dtype(1)).astype(np.float64)) / 2
+    high += np.abs(high) * 2.0**-50 * rng.integers(-3, 4, 2000)
+    radius = np.abs(high) * rng.choice([0.0, 2.0**-52, 2.0**-45, 2.0**-30, 2.0**-13], 2000)
+    given = Store(get_format(np.dtype(dtype).name), Rounding.NEAREST_EVEN, Overflow.IEEE, False)
+    found, undecided = round_in_blocks(Approx(high, None, radius), given)
+    for i in np.flatnonzero(~undecided):
+        for side in (-1, 1):
+            assert found[i] == nearest(Fraction(high[i]) + side * Fraction(radius[i]), dtype)
+    assert 0.2 < np.mean(undecided) < 0.95
+
+
 def test_zeros_keep_their_signs() -> None:
     high, none = np.array([0.0, -0.0]), np.zeros(2)
     found, undecided = round_in_blocks(Approx(high, none, none), store(Rounding.NEAREST_EVEN))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from docs.examples.__main__ import MODULES
 from docs.examples.finding import FINDINGS, Finding, shown
 from tests.house.tree import ROOT
+from tests.sweep import known
 
 PAGE = ROOT / "docs" / "findings.md"
 HEADS = (
@@ -44,12 +47,19 @@ def table(standard: str, exponentials: bool) -> str:
     return "\n".join([line(list(HEADS)), line(["---"] * len(HEADS)), *found]) + "\n"
 
 
+def stepwise() -> str:
+    """The gradients that torch computes step by step in 16-bit formats, by name."""
+    names = sorted({op.removeprefix("backward.") for op, _ in known.stepwise()})
+    return textwrap.fill(", ".join(f"`{name}`" for name in names), 110) + "\n"
+
+
 def page(text: str) -> str:
     """The page with its tables renewed."""
     for mark, one in (
         ("wrong", table("any_order", False)),
         ("worse", table("normal", False)),
         ("exponentials", table("any_order", True)),
+        ("stepwise", stepwise()),
     ):
         start, end = f"<!-- generated: {mark} -->\n", f"<!-- end: {mark} -->\n"
         before, rest = text.split(start)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import exactref as er
-from docs.examples.finding import ours
+from docs.examples.finding import PROCESSORS, ours
 from exactref_core.op import Op
 from exactref_core.registry import get_op, ops
 from tests.docs.findings_page import FINDINGS
@@ -20,7 +22,8 @@ from tests.every_op.kernels_formats import SPECS
 from tests.sweep.__main__ import main
 from tests.sweep.calls import CALLS, calls_of
 from tests.sweep.judging import VERDICTS, verdicts
-from tests.sweep.known import KNOWN, STEPWISE, known
+from tests.sweep.kept import load, read, written
+from tests.sweep.known import ELSEWHERE, KNOWN, known
 from tests.sweep.libraries import FORMATS, LIBRARIES, NUMPY, Library
 from tests.sweep.running import Row, failing
 from tests.sweep.samples import KINDS, Sample, samples
@@ -52,7 +55,8 @@ def test_tables_name_operations() -> None:
     assert all(set(own.none) <= names for own in LIBRARIES.values())
     assert {op for table in KNOWN.values() for op, _ in table} <= names
     found = {why for table in KNOWN.values() for why in table.values()}
-    assert found - {STEPWISE} <= set(FINDINGS)
+    assert found <= set(FINDINGS)
+    assert {FINDINGS[name].processor for name in ELSEWHERE} == {"AMX"}
 
 
 def swept() -> list[Any]:
@@ -76,10 +80,43 @@ def test_what_is_refused_is_known(name: str, op: Op) -> None:
             row.take(own, one)
         judged += row.counts.sum()
         if row.wrong and known(name, op, form) is None:
-            if not ours(name):
+            if not ours(name, PROCESSORS["AMD"]):
                 pytest.xfail(f"{name} of another version, or on another processor")
             pytest.fail(str(row.failures))
     assert judged > 0
+
+
+def known_places() -> list[Any]:
+    """Library, operation and format of what is known, but for that of other processors."""
+    return [
+        pytest.param((name, *place), id=" ".join((name, *place)))
+        for name, table in KNOWN.items()
+        for place, why in table.items()
+        if why not in ELSEWHERE
+    ]
+
+
+@pytest.mark.parametrize("place", known_places())
+def test_what_is_known_has_an_input_of_its_own(place: tuple[str, str, str]) -> None:
+    own, row = library(place[0]), Row(*place[1:])
+    row.take(own, load_once()[place])
+    assert not row.unjudged
+    if not row.wrong:
+        if not ours(place[0], PROCESSORS["AMD"]):
+            pytest.xfail(f"{place[0]} of another version, or on another processor")
+        pytest.fail(f"judged {row.counts}")
+
+
+load_once = cache(load)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2), (0, 3), (3, 0), (8, 9)])
+def test_arrays_are_read_as_they_are_written(shape: tuple[int, ...]) -> None:
+    array = np.full(shape, np.nan)
+    array.flat[:2] = [-0.0, np.inf][: array.size]
+    again = read(json.loads(json.dumps(written(array))))
+    assert again.shape == shape
+    assert again.tobytes() == array.tobytes()
 
 
 def lossy(x: Any, axis: int) -> Any:
