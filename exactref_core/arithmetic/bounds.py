@@ -47,7 +47,7 @@ class FloatBounds(Layered):
         self.standard = standard
         self.flush = flush
         self.precise = precise
-        self.least = False  # whether lower ends alone are asked for
+        self.least: frozenset[Node] = frozenset()  # of which lower ends alone are asked for
         self.coarse = self.took_coarse = False  # whether sums in float32 will do; did
         self.memo: dict[Node, Bound] = {}
         self.kept: Kept[Bound] = Kept()
@@ -158,7 +158,7 @@ class FloatBounds(Layered):
         result = self.get(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
-        if self.least and len(node.operands) > 2 and node.size <= FEW:
+        if node in self.least and len(node.operands) > 2 and node.size <= FEW:
             # Others may be further off, and hold values that lie outside a clip of the first.
             error = Bracket(result.error.low, np.inf)
             return Bound(error, error, result.states, result.unsure)

@@ -91,7 +91,7 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
     precise = part.small and part.source.verb in ("sum", "dot")
     bounds = FloatBounds(part.coarse, standard, flush, precise)
-    bounds.least = not precise
+    bounds.least = frozenset() if precise else lower_ends_suffice(part.source)
     x: Approx = part.coarse.whole(part.source)
     bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
     x = flatten(x)
@@ -116,6 +116,30 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     if certain is not None:
         inside &= certain if flat is None else certain[flat]
     return np.asarray(inside, bool)
+
+
+def lower_ends_suffice(node: Node) -> frozenset[Node]:
+    """Return the nodes of which a lower end tells that of the output: the source, and operands of
+    views, sums and products with inputs.
+
+    These grow with the bound of the operand, and nothing else in the graph sees it. A choice, a
+    quotient or a function may be read otherwise where an operand has no upper end.
+    """
+    found = {node}
+    while node.verb in ("view", "add", "subtract", "multiply"):
+        inner = [x for x in node.operands if not is_given(x)]
+        if len(inner) != 1:
+            break
+        node = inner[0]
+        found.add(node)
+    return frozenset(found)
+
+
+def is_given(node: Node) -> bool:
+    """Return whether a node is an input or a constant, viewed or not."""
+    while node.verb == "view":
+        node = node.operands[0]
+    return node.verb in ("load", "constant")
 
 
 def certainly_numbers(bound: Bound) -> Bools | None:

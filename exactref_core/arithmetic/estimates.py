@@ -115,6 +115,8 @@ def block_estimate(x: Approx, bound: Bound, compute: Format, store: Store, flush
     inner = finished(ends.low[1], ends.high[1], sets, store, flush, given)
     unbounded = np.isinf(error.low) | np.zeros(x.high.shape, bool)
     vague = unbounded if x.special is None else unbounded | (x.special != 0)
+    if bound.unsure is not None:
+        vague = vague | bound.unsure  # what an operand may be moves functions and quotients of it
     if store.overflow is Overflow.SATURATE:
         vague = vague | unsure  # the finite ends depend on what else there is
     if given is not None:

@@ -185,7 +185,7 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     """Return the bounds of a weights, log_weights, logsumexp or attend node."""
     from exactref_core.arithmetic.attend_bounds import attend_block
 
-    least = least_bound(reading, node, flat) if reading.least else None
+    least = least_bound(reading, node, flat) if node in reading.least else None
     if least is not None:
         return least
     places = np.arange(node.size) if flat is None else flat

@@ -71,3 +71,38 @@ def test_verdicts_on_means_whose_sums_overflow_do_not_depend_on_what_was_asked_b
             near = np.nextafter(near, np.float32(np.inf if steps > 0 else -np.inf))
         assert bool(er.mean(x).covers(near).data) == (low <= float(near) <= high)
     assert bool(er.mean(x).covers(np.float32(np.inf)).data)
+
+
+def test_what_an_operand_may_be_counts_where_it_is_certain() -> None:
+    """A quotient by a weight, of whose lower bound alone is asked, is no infinity for that."""
+    x, one = er.asarray([[5.0, -4.5]], "float32"), er.asarray(1.0, "bfloat16")
+
+    def call() -> Any:
+        return er.tanh(er.divide(one, er.softmax(x, dtype="bfloat16")))
+
+    for standard in ("normal", "any_order"):
+        # tanh(1) and tanh(13359), rounded to 8 bits.
+        assert call().rounded.tolist() == [[0.76171875, 1.0]]
+        covered = call().covers(er.asarray([[1.0, 1.0]], "bfloat16"), standard)
+        assert covered.tolist() == [[False, True]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: er.leaky_relu(er.log_softmax(x, axis=-1)),
+        lambda x: er.elu(er.scaled_dot_product_attention(x, x, x)["output"]),
+        lambda x: er.hardswish(er.reciprocal(er.softmax(x, axis=-1))),
+        lambda x: er.selu(er.logsumexp(x, axis=-1)),
+    ],
+)
+def test_choices_by_the_sign_of_what_a_softmax_stored(call: Callable[..., Any]) -> None:
+    for seed, dtype in enumerate(["float32", "bfloat16", "float16", "float32"]):
+        x = inputs(dtype, seed)[0]
+        low, high = call(x).finite_range()
+        bits = f"i{low.data.dtype.itemsize}"
+        for end, inward in ((low, 1), (high, -1)):
+            outward = np.where(np.signbit(end.values()), inward, -inward)
+            beyond = (end.data.view(bits) + outward.astype(bits)).view(end.data.dtype)
+            outside = call(x).covers(er.asarray(beyond)).data
+            assert not np.any(outside[end.values() != 0])
