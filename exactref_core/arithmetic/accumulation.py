@@ -105,8 +105,24 @@ def row_bounds(reading: FloatBounds, form: Format, terms: Terms, counts: bool) -
     error = Bracket(0.0, 0.0) if error is None else error
     count = terms.value.high.shape[:-1]
     error = Bracket(*(np.broadcast_to(end, count) for end in (error.low, error.high)))
+    stored = number_beside_special(terms)
+    if stored is not None:
+        # Measured from 0, as what is stored for an infinity or NaN is, with all other terms.
+        beside = error + sums.magnitudes
+        error = Bracket(
+            np.where(stored, beside.low, error.low), np.where(stored, beside.high, error.high)
+        )
     sets, unsure = row_sets(reading, form, sums.magnitudes, carried, terms)
     return Bound(error, error, sets, unsure)
+
+
+def number_beside_special(terms: Terms) -> Any:
+    """Return the rows in which a number may be stored for a term that is an infinity or NaN."""
+    special = terms.value.special
+    if special is None or terms.sets is None:
+        return None
+    rows = np.any((special != 0) & ((terms.sets & states.FINITE) != 0), axis=-1)
+    return rows if np.any(rows) else None
 
 
 def sums_of(reading: FloatBounds, rows: Any, extra: Any = 0.0) -> PrefixSums:

@@ -278,6 +278,9 @@ class CertifiedBounds(Layered):
         error = error + carried * algebra.power(unit, n)
         if self.flush and n > 1:
             error = error + rational((n - 1) * form.smallest_normal) * algebra.power(unit, n - 1)
+        if any(not finite(t.value) and t.states & states.FINITE for t in terms):
+            # Measured from 0, as what is stored for an infinity or NaN is, with all other terms.
+            error = error + sums.magnitudes
         return ScalarBound(error, error, certified_sets.sum_set(self, form, terms, values))
 
 

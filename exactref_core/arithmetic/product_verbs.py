@@ -114,8 +114,9 @@ class ProductVerbs(PickVerbs):
 
         Admitted: alpha times the sum of the products, plus beta times the addend; and one sum of
         k + 1 terms in which the addend is one, first or last in index order, for kernels whose
-        accumulators start from it (alpha multiplies a factor then). Any way of splitting k is an
-        order of those terms. The addend is a product with 1, which rounds nothing.
+        accumulators start from it (alpha multiplies a factor then: y in the reference BLAS, x in
+        its answer for transposed matrices). Any way of splitting k is an order of those terms. The
+        addend is a product with 1, which rounds nothing.
         """
         if not x.shape[-1]:
             alone = addend if is_one(beta) else self.scale_by(addend, beta)
@@ -126,15 +127,25 @@ class ProductVerbs(PickVerbs):
         apart = self.add(product if is_one(alpha) else self.scale_by(product, alpha), last)
         added = exact.scale_by(addend, exact_of(beta))
         definition = exact.add(exact.scale_by(product, exact_of(alpha)), added)
-        scaled = x if is_one(alpha) else self.scale_by(x, alpha)
-        sums = [self.augmented(scaled, y, last, first) for first in (True, False)]
+        ends = (True, False)
+        sums = [
+            self.augmented(*pair, last, first)
+            for pair in self.scaled_pairs(x, y, alpha)
+            for first in ends
+        ]
         return self.one_of(definition, apart, *sums)
 
     def scaled_product(self, x: Value, y: Value, product: Value, alpha: Value) -> Value:
-        """Return alpha * (x @ y), of the sum or of a factor's elements."""
+        """Return alpha * (x @ y), of the sum or of either factor's elements."""
         definition = ProductVerbs(None).scale_by(product, exact_of(alpha))
-        inside = self.matmul(self.scale_by(x, alpha), y)
-        return self.one_of(definition, self.scale_by(product, alpha), inside)
+        inside = [self.matmul(*pair) for pair in self.scaled_pairs(x, y, alpha)]
+        return self.one_of(definition, self.scale_by(product, alpha), *inside)
+
+    def scaled_pairs(self, x: Value, y: Value, alpha: Value) -> list[tuple[Value, Value]]:
+        """Return two factors with one of them times alpha, in both ways where these differ."""
+        if is_one(alpha):
+            return [(x, y)]
+        return [(self.scale_by(x, alpha), y), (x, self.scale_by(y, alpha))]
 
     def augmented(self, x: Value, y: Value, addend: Value, first: bool) -> Value:
         """Return sum_k x_ik y_kj + 1 * addend_ij as one dot product, the addend first or last.

@@ -9,6 +9,7 @@ import pytest
 
 import exactref as er
 from exactref_core.formats.catalogue import get_format
+from exactref_core.registry import get_standard
 from tests.every_op import hostile
 from tests.every_op.numbers import MODES, Number, Numbers
 
@@ -152,3 +153,17 @@ def test_gradients_at_the_origin_are_nan_or_zero(form: type) -> None:
             kept = np.asarray(result[name].covers(zero, standard)).tolist()
             assert kept == [True, True, True, False, False, False]
             assert not np.asarray(result[name].covers(zero + form(1), standard)).any()
+
+
+@pytest.mark.parametrize("standard", ["normal", "any_order"])
+def test_what_is_stored_at_the_origin_is_added_to_the_rest(standard: str) -> None:
+    g, x1 = np.float32([[1.0], [0.0]]), np.float32([[1.0], [-0.0]])
+    result = er.backward.atan2(g, x1, np.float32([0.0]))["grad_x2"]
+    assert np.isnan(np.asarray(result.rounded)).all()  # -1 / 1 + 0 / 0
+    for returned in (-1.0, np.nan):  # 0 g at the origin, or the quotient
+        assert result.covers(np.float32([returned]), standard).all()
+    assert not result.covers(np.float32([-1.1]), standard).any()
+    certified = (
+        next(iter(result.outputs.values())).parts[0].range_one(get_standard(standard), False, 0)
+    )
+    assert certified.low.tolist() == result.finite_range(standard)[0].tolist()

@@ -175,3 +175,18 @@ def test_merged_variances_may_overflow_in_a_multiple_of_a_squared_difference() -
     result = er.var(x)
     assert result.covers(returned, "any_order").all()
     assert not result.may_be("+inf", "normal").any()
+
+
+@pytest.mark.parametrize("which", ["mat1", "mat2"])
+def test_alpha_may_multiply_either_factor_of_a_product(which: str) -> None:
+    # alpha * mat2 in the reference BLAS, alpha * mat1 in its answer for transposed matrices.
+    large, zeros = np.full((2, 1), 3e38, np.float32), np.zeros((1, 2), np.float32)
+    pair = (large.T, zeros.T) if which == "mat1" else (zeros, large)
+    result = er.addmm(np.zeros(1, np.float32), *pair, beta=0.75, alpha=-1.25)
+    assert result.rounded.tolist() == [[0.0]]
+    assert result.may_be("nan").all()  # 0 * (alpha * 3e38)
+    assert not er.addmm(np.zeros(1, np.float32), *pair, alpha=0.5).may_be("nan").any()
+    grad = er.backward.addmm(
+        np.float32([[0.0]]), np.float32([0.0]), zeros, large, beta=0.75, alpha=-1.25
+    )
+    assert grad["grad_mat1"].may_be("nan").all()

@@ -51,7 +51,7 @@ class Row:
         """Judge a sample; a call that is not defined, or that the library lacks, is noted."""
         try:
             found = judge(library, sample)
-        except (er.UndecidedError, er.InputError, RuntimeError, TypeError, IndexError) as error:
+        except (er.UndecidedError, RuntimeError, TypeError, ValueError, IndexError) as error:
             self.unjudged[f"{type(error).__name__}: {error}".splitlines()[0]] += 1
             return
         for one in found:
