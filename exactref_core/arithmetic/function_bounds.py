@@ -157,31 +157,23 @@ def widened(
         return error
     value = reading.value(node, flat)
     special = np.zeros(x.high.shape, bool) if x.special is None else x.special != 0
-    # Where sets are unsure nothing widens the bound for certain, and any bit may.
-    unsure = np.zeros(x.high.shape, bool) if given.unsure is None else given.unsure
     for bit, limit in (
         (states.PLUS, function.near_limit(1)),
         (states.MINUS, function.near_limit(-1)),
     ):
         if np.isfinite(limit):
             # For an infinity or NaN, a number that is stored is bounded by its size.
-            some = (given.states & bit) != 0
-            surely, may = some & ~unsure, some | unsure
+            may = (given.states & bit) != 0
             # A limit that is irrational was rounded to the nearest float64 number.
             off = abs(limit) * 2.0**-53 if function.has_irrational_limits else 0.0
             away, room = np.abs(value.high - limit), np.asarray(value.spread) + off
             near = np.maximum((away - room) * (1 - 2.0**-50), 0.0)
             gap = Bracket(near, (away + room) * UP)
-            wider = ALGEBRA.maximum(error, gap)
-            error = Bracket(
-                np.where(surely, wider.low, error.low), np.where(may, wider.high, error.high)
-            )
+            error = either(may, ALGEBRA.maximum(error, gap), error)
     none = special & ((given.states & states.FINITE) != 0)
     if function.is_exponential:
         none = none | ((given.states & states.CARRIED) != 0)
-    return Bracket(
-        np.where(none & ~unsure, np.inf, error.low), np.where(none | unsure, np.inf, error.high)
-    )
+    return either(none, Bracket(np.inf, np.inf), error)
 
 
 def pole_sets(function: Function, x: Any, either: bool) -> Any:

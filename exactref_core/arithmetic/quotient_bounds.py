@@ -61,16 +61,11 @@ def grown_and_flushed(reading: FloatBounds, node: Node, flat: Indices | None) ->
 
 
 def divisor_may_be_infinite(inherited: Bracket, quotient: Bracket, divisor: Bound) -> Bracket:
-    """Return the inherited error of a quotient, widened to reach 0 where the divisor may be inf.
-
-    Where its sets are unsure the lower end is not widened, and the upper one is.
-    """
+    """Return the inherited error of a quotient, widened to reach 0 where the divisor may be inf."""
     if divisor.states is None:
         return inherited
     may = (divisor.states & (states.PLUS | states.MINUS)) != 0
-    unsure = False if divisor.unsure is None else divisor.unsure
-    surely, may = may & np.logical_not(unsure), may | unsure
-    low = np.where(surely, np.maximum(inherited.low, quotient.low), inherited.low)
+    low = np.where(may, np.maximum(inherited.low, quotient.low), inherited.low)
     return Bracket(low, np.where(may, np.maximum(inherited.high, quotient.high), inherited.high))
 
 

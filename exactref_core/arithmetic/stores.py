@@ -83,7 +83,7 @@ def stored(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     sets, unsure = output_sets(x, bound, error, node.compute, store)
     # An input that only changed its sign is still that number or 0.
     flush = reading.flush and not is_float_input(node)
-    near = distance(x, ends, flush, (sets, unsure), store)
+    near = distance(x, ends, store.format, flush, sets, store)
     # What has no bound keeps none.
     low, high = (
         np.where(np.isinf(old), np.inf, new)
@@ -113,17 +113,11 @@ def numbers(bound: Bound) -> Any:
     return np.asarray(states.FINITE if bound.states is None else bound.states)
 
 
-def distance(x: Approx, ends: Ends, flush: bool, told: tuple[Any, Any], store: Store) -> Bracket:
-    """Return the bracket of the larger distance from the exact value to an end of the range.
-
-    ``told``: what else is stored, and where that is unsure: any infinity is saturated from outside
-    there, none from inside.
-    """
-    form, (sets, unsure) = store.format, told
+def distance(x: Approx, ends: Ends, form: Format, flush: bool, sets: Any, store: Store) -> Bracket:
+    """Return the bracket of the larger distance from the exact value to an end of the range."""
     outer, inner = capped(ends.low[0], ends.high[0], form), capped(ends.low[1], ends.high[1], form)
     if store.overflow is Overflow.SATURATE:
-        outer = saturated(*outer, np.where(unsure, sets | states.PLUS | states.MINUS, sets), form)
-        inner = saturated(*inner, np.where(unsure, states.FINITE, sets), form)
+        outer, inner = (saturated(*pair, sets, form) for pair in (outer, inner))
     if flush:
         outer, inner = (widen_by_flush(*pair, form) for pair in (outer, inner))
     spread = np.asarray(x.spread)
