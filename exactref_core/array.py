@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from types import EllipsisType
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +133,10 @@ class Array:
     def __iter__(self) -> Iterator[Array]:
         return (self[i] for i in range(len(self)))
 
+    @overload
+    def all(self) -> bool: ...
+    @overload
+    def all(self, axis: Any, out: Any = None, **rest: Any) -> Any: ...
     def all(self, axis: Any = None, out: Any = None, **rest: Any) -> Any:
         """Whether every element is nonzero (NaN is nonzero); true without elements.
 
@@ -141,6 +145,10 @@ class Array:
         found = (self.values() != 0).all(axis, out=out, **rest)
         return found if isinstance(found, np.ndarray) else bool(found)
 
+    @overload
+    def any(self) -> bool: ...
+    @overload
+    def any(self, axis: Any, out: Any = None, **rest: Any) -> Any: ...
     def any(self, axis: Any = None, out: Any = None, **rest: Any) -> Any:
         """Whether some element is nonzero (NaN is nonzero); false without elements.
 

@@ -91,6 +91,8 @@ def factors_of(reading: FastReading, node: Node) -> Found | None:
     parts = [reading.whole(x) for x in (*dot.operands, values)]
     if any(x.low is not None or x.radius is not None or x.special is not None for x in parts):
         return None
+    if any(x.high.size == 0 for x in parts):
+        return None
     scale = float(factor.high)
     arrays = []
     for x in parts:

@@ -211,9 +211,11 @@ class FloatBounds(Layered):
         sets, unsure = step_sets(node, values, bounds, result, before)
         if sets is not None and form is not None and overflow_sides(node) != ANY_SIDE:
             sets, unsure = without_numbers(form, result, error, sets, unsure)
-        if sets is not None and result.special is not None:
+        if sets is not None:
             # Of a number, what overflows on the way takes nothing from the range.
-            never = ((sets & states.FINITE) == 0) & ~unsure & (result.special != 0)
+            never = ((sets & states.FINITE) == 0) & ~unsure & ~np.isfinite(result.high)
+            if result.special is not None:
+                never = never | (((sets & states.FINITE) == 0) & ~unsure & (result.special != 0))
             error, inherited = (cleared(bracket, never) for bracket in (error, inherited))
         error, inherited = (without_bound(bounds, part) for part in (error, inherited))
         return Bound(error, inherited, sets, unsure)

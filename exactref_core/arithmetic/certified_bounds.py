@@ -27,7 +27,7 @@ from exactref_core.arithmetic.step_sets import ANY_SIDE, overflow_sides
 from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
 from exactref_core.arithmetic.traversal import Layered, element_layers
 from exactref_core.exact.interval import Interval, rational
-from exactref_core.exact.nonnegative import Unbounded
+from exactref_core.exact.nonnegative import Unbounded, is_infinite
 from exactref_core.formats.format import Format
 
 __all__ = ["CertifiedBounds", "ScalarBound"]
@@ -167,7 +167,7 @@ class CertifiedBounds(Layered):
                 sets = certified_sets.without_numbers(algebra, form, number(result), error, sets)
         if verb == "within" and form is not None and not form.infinity:
             sets = int(states.without_infinities(sets))
-        if not sets & states.FINITE and not finite(result):
+        if not sets & states.FINITE and (not finite(result) or is_infinite(size)):
             error = inherited = rational(0)
         return ScalarBound(error, inherited, sets)
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.parts import Part
-from exactref_core.arithmetic.ranges import Range
+from exactref_core.arithmetic.ranges import Bools, Range, within
+from exactref_core.exact.double_double import Floats
 from exactref_core.formats.rounding import Rounding
 
 __all__ = ["StochasticPart"]
@@ -42,3 +43,9 @@ class StochasticPart(Part):
             down.states | up.states,
             down.unbounded | up.unbounded,
         )
+
+    def within_range(
+        self, values: Floats, standard: Any, flush: bool, flat: Indices | None
+    ) -> Bools:
+        """Return which values lie in the hull."""
+        return within(self.range_at(standard, flush, flat), values)

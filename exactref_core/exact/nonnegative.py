@@ -14,7 +14,19 @@ from exactref_core.exact.interval import (
 from exactref_core.exact.rationals import rational_sum
 from exactref_core.exact.roots import RootArithmetic
 
-__all__ = ["ScalarAlgebra", "Unbounded", "check_bounded", "check_told", "is_exact_zero", "is_zero"]
+__all__ = [
+    "ScalarAlgebra",
+    "Unbounded",
+    "check_bounded",
+    "check_told",
+    "is_exact_zero",
+    "is_infinite",
+    "is_zero",
+]
+
+
+# The first power of two that float64, the widest format, does not hold.
+INFINITE = 1 << 1024
 
 
 class Unbounded(ArithmeticError):
@@ -54,6 +66,11 @@ def check_bounded(error: Number) -> None:
 def is_exact_zero(number: Number) -> bool:
     """Return whether a number is the rational 0."""
     return not isinstance(number, Interval) and bool(number == 0)
+
+
+def is_infinite(number: Number) -> bool:
+    """Return whether a nonnegative number is certainly one that every format stores as infinity."""
+    return bool((number.low if isinstance(number, Interval) else number) >= INFINITE)
 
 
 def is_beyond(number: Number) -> bool:
