@@ -213,9 +213,8 @@ class FloatBounds(Layered):
             sets, unsure = without_numbers(form, result, error, sets, unsure)
         if sets is not None:
             # Of a number, what overflows on the way takes nothing from the range.
-            never = ((sets & states.FINITE) == 0) & ~unsure & ~np.isfinite(result.high)
-            if result.special is not None:
-                never = never | (((sets & states.FINITE) == 0) & ~unsure & (result.special != 0))
+            given = 0.0 if result.special is None else result.special
+            never = ~np.isfinite(result.high + given) & ((sets & states.FINITE) == 0) & ~unsure
             error, inherited = (cleared(bracket, never) for bracket in (error, inherited))
         error, inherited = (without_bound(bounds, part) for part in (error, inherited))
         return Bound(error, inherited, sets, unsure)
