@@ -187,10 +187,9 @@ class FloatBounds(Layered):
         values = [self.value(x, flat) for x in node.operands]
         bounds = [self.get(x, flat) for x in node.operands]
         result = self.value(node, flat)
-        size, errors = magnitude(result), [b.error for b in bounds]
         if verb == "scaled":
-            found: Bound = family(verb).bounds.score(self, node, flat, values, bounds, result)
-            return found
+            return family(verb).bounds.score(self, node, flat, values, bounds, result)  # type: ignore[no-any-return]
+        size, errors = magnitude(result), [b.error for b in bounds]
         if verb == "divide":
             inherited = quotient_bounds.inherited(self, node, flat, size, values, bounds)
         else:
@@ -213,10 +212,10 @@ class FloatBounds(Layered):
             sets, unsure = without_numbers(form, result, error, sets, unsure)
         if sets is not None:
             # Of a number, what overflows on the way takes nothing from the range.
-            given = 0.0 if result.special is None else result.special
-            never = ~np.isfinite(result.high + given) & ((sets & states.FINITE) == 0) & ~unsure
-            error, inherited = (cleared(bracket, never) for bracket in (error, inherited))
-        error, inherited = (without_bound(bounds, part) for part in (error, inherited))
+            high = result.high if result.special is None else result.high + result.special
+            never = ~np.isfinite(high) & ((sets & states.FINITE) == 0) & ~unsure
+            error, inherited = cleared(error, never), cleared(inherited, never)
+        error, inherited = without_bound(bounds, error), without_bound(bounds, inherited)
         return Bound(error, inherited, sets, unsure)
 
 
