@@ -194,12 +194,10 @@ def test_products_up_to_each(name: str) -> None:
                 found = np.stack(scan(machine, terms), -1)
             case.covers(label, whole(*(store(z, spec) for z in found)), standard)
         # A part of the last factor that is lost moves the last product alone.
-        lost = [
-            *terms[:-1],
-            terms[-1] * np.asarray([1.0, 0.5]).reshape(2, *(1,) * (terms[-1].ndim - 1)),
-        ]
+        last = terms[-1].copy()
+        last[1] *= 0.5
         with np.errstate(all="ignore"):
-            found = np.stack(sequential(machine, lost), -1)
+            found = np.stack(sequential(machine, [*terms[:-1], last]), -1)
         verdicts = result.covers(whole(*(store(z, spec) for z in found)))
         assert not np.all(np.asarray(verdicts)[:, -1])
         assert np.all(np.asarray(verdicts)[:, :-1])
