@@ -198,7 +198,7 @@ def test_products_up_to_each(name: str) -> None:
         last[1] *= 0.5
         with np.errstate(all="ignore"):
             found = np.stack(sequential(machine, [*terms[:-1], last]), -1)
-        verdicts = result.covers(whole(*(store(z, spec) for z in found)))
+        verdicts = result.covers(er.asarray(whole(*(store(z, spec) for z in found)), name))
         assert not np.all(np.asarray(verdicts)[:, -1])
         assert np.all(np.asarray(verdicts)[:, :-1])
     judge.verdict()
