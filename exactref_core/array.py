@@ -142,8 +142,7 @@ class Array:
 
         With NumPy's arguments, as ``np.all`` passes them on, over axes of the array.
         """
-        found = (self.values() != 0).all(axis, out=out, **rest)
-        return found if isinstance(found, np.ndarray) else bool(found)
+        return _truth((self.values() != 0).all(axis, out=out, **rest))
 
     @overload
     def any(self) -> bool: ...
@@ -154,8 +153,7 @@ class Array:
 
         With NumPy's arguments, as ``np.any`` passes them on, over axes of the array.
         """
-        found = (self.values() != 0).any(axis, out=out, **rest)
-        return found if isinstance(found, np.ndarray) else bool(found)
+        return _truth((self.values() != 0).any(axis, out=out, **rest))
 
     def __bool__(self) -> bool:
         raise DTypeError("the truth of an array is ambiguous: use .all() or .any()")
@@ -209,3 +207,8 @@ def _is_basic(part: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _truth(found: Any) -> Any:
+    """Return one truth as a bool of Python's, several as they are."""
+    return found if isinstance(found, np.ndarray) else bool(found)

@@ -74,7 +74,7 @@ def group_norm_backward(
 ) -> Any:
     """With h = (x - m) r, r = 1 / sqrt(s + eps) and g = grad_output weight: r (g - mean(g) -
     h mean(g h)) for x, means over groups; sums of grad_output h for the weight, of grad_output for
-    the bias.
+    the bias. With ``eps_outside`` as `layer_norm` has it.
     """
     shape = grouped(x, num_groups)
     axes = tuple(range(2, len(shape)))
@@ -153,7 +153,7 @@ def batch_norm_backward(
     when m and s depend on x, weight r (g - mean(g) - h mean(g h)) with g = grad_output, means over
     channels. Sums of grad_output h for the weight, of grad_output for the bias.
 
-    The running statistics are constants.
+    The running statistics are constants. With ``eps_outside`` as `layer_norm` has it.
     """
     axes = (0, *range(2, len(x.shape)))
     w, g = by_channel(v, weight, x), grad_output
