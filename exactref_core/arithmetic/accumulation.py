@@ -105,7 +105,7 @@ def row_bounds(reading: FloatBounds, form: Format, terms: Terms, counts: bool) -
     error = Bracket(0.0, 0.0) if error is None else error
     count = terms.value.high.shape[:-1]
     error = Bracket(*(np.broadcast_to(end, count) for end in (error.low, error.high)))
-    stored = number_beside_special(terms)
+    stored = None if counts else number_beside_special(terms)
     if stored is not None:
         # Measured from 0, as what is stored for an infinity or NaN is, with all other terms.
         beside = error + sums.magnitudes

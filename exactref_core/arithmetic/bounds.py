@@ -211,7 +211,7 @@ class FloatBounds(Layered):
         if sets is not None and form is not None and overflow_sides(node) != ANY_SIDE:
             sets, unsure = without_numbers(form, result, error, sets, unsure)
         if sets is not None:
-            # Of a number, what overflows on the way takes nothing from the range.
+            # Only an infinity, NaN or what is beyond float64 has none; overflow takes nothing.
             high = result.high if result.special is None else result.high + result.special
             never = ~np.isfinite(high) & ((sets & states.FINITE) == 0) & ~unsure
             error, inherited = cleared(error, never), cleared(inherited, never)

@@ -143,7 +143,7 @@ class CertifiedBounds(Layered):
         result = signed(self.exact, node, flat)
         if verb == "scaled":
             return self.score(node, flat, values, bounds)
-        size = algebra.absolute(number(result)) if finite(result) else rational(0)
+        size = exact = algebra.absolute(number(result)) if finite(result) else rational(0)
         inherited = certified_steps.inherited(self, node, flat, values, bounds)
         error = before = inherited
         stores = form is not None and (verb == "within" or verb in rules.ROUNDINGS)
@@ -167,7 +167,7 @@ class CertifiedBounds(Layered):
                 sets = certified_sets.without_numbers(algebra, form, number(result), error, sets)
         if verb == "within" and form is not None and not form.infinity:
             sets = int(states.without_infinities(sets))
-        if not sets & states.FINITE and (not finite(result) or is_infinite(size)):
+        if not sets & states.FINITE and (not finite(result) or is_infinite(exact)):
             error = inherited = rational(0)
         return ScalarBound(error, inherited, sets)
 

@@ -25,8 +25,8 @@ __all__ = [
 ]
 
 
-# The first power of two that float64, the widest format, does not hold.
-INFINITE = 1 << 1024
+# From here on float64, the widest format, rounds to infinity.
+INFINITE = (1 << 1024) - (1 << 970)
 
 
 class Unbounded(ArithmeticError):
