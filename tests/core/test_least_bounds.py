@@ -75,7 +75,7 @@ def test_no_lower_end_is_above_the_bound(name: str, flush: bool) -> None:
 def test_most_outputs_are_within() -> None:
     x, y = numbers("float32", 1, 0), numbers("float32", 1, 1)
     for name, call in CALLS.items():
-        if "of" in name:
+        if "of" in name.split():
             continue
         result = call(x, y)
         (part,) = result.outputs["output"].parts

@@ -24,7 +24,7 @@ ROWS: dict[str, Callable[[Any], Any]] = {
     "logsumexp": lambda x: er.logsumexp(x, axis=-1),
     "logsumexp of all": lambda x: er.logsumexp(x),
 }
-CALLS = {name: getattr(er, name) for name in FUNCTIONS if hasattr(er, name)} | ROWS
+CALLS = {name: getattr(er, name) for name in FUNCTIONS} | ROWS
 
 
 def numbers(dtype: str, exponents: tuple[int, int]) -> er.Array:
@@ -55,7 +55,7 @@ def test_no_bound_is_smaller(name: str, dtype: str) -> None:
             told = rule.share * size + rule.fixed * (1 - 2.0**-40)
             assert np.all(error[counts] >= told[counts])
             compared += int(counts.sum())
-    assert compared > 300 or "of all" in name
+    assert compared > (0 if "of all" in name else 300)
 
 
 def test_nothing_is_told_of_what_other_rules_may_change() -> None:
