@@ -69,6 +69,7 @@ def test_steps_of_two_numbers(name: str) -> None:
 @pytest.mark.parametrize("name", ["sqrt", "exp", "log", "expm1", "absolute", "__neg__", "square"])
 def test_steps_of_one_number(name: str) -> None:
     least = {"sqrt": 0, "log": gmpy2.mpq(1, 1 << 200)}.get(name, -10)
+    told = 0
     for x, given in NUMBERS:
         some = [a for a in given if a >= least]
         try:
@@ -83,3 +84,5 @@ def test_steps_of_one_number(name: str) -> None:
             if exact is None:
                 exact = getattr(ORACLE, name)(gmpy2.mpfr(a, 0, ORACLE))
             assert holds(found, exact), (x, a, found)
+            told += 1
+    assert told > len(NUMBERS) / 2
