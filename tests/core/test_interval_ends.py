@@ -85,4 +85,4 @@ def test_steps_of_one_number(name: str) -> None:
                 exact = getattr(ORACLE, name)(gmpy2.mpfr(a, 0, ORACLE))
             assert holds(found, exact), (x, a, found)
             told += 1
-    assert told > len(NUMBERS) / 2
+    assert told > 10
