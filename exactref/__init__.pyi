@@ -46,18 +46,24 @@ class Store(TypedDict, total=False):
 class Common(Store, total=False):
     dtype: Any
 
+class ComplexStore(Store, total=False):
+    complex_infinities: str
+
+class ComplexCommon(Common, total=False):
+    complex_infinities: str
+
 # Operations that a conftest or another package adds.
 def __getattr__(name: str) -> Any: ...
-def abs(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def abs(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Magnitude |x| of each element; exact for real inputs."""
 
-def acos(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def acos(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function arccos x of each element."""
 
-def acosh(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def acosh(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function log(x + sqrt(x^2 - 1)) of each element."""
 
-def add(x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def add(x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Sum x1 + x2 of two arrays, broadcast against each other."""
 
 def addmm(
@@ -66,26 +72,26 @@ def addmm(
     mat2: ArrayLike,
     beta: float = 1,
     alpha: float = 1,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Matrix product with an addend, beta * input + alpha * (mat1 @ mat2)."""
 
-def asin(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def asin(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function arcsin x of each element."""
 
-def asinh(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def asinh(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function log(x + sqrt(x^2 + 1)) of each element."""
 
-def astype(x: ArrayLike, dtype: Any, **common: Unpack[Store]) -> Result:
+def astype(x: ArrayLike, dtype: Any, **common: Unpack[ComplexStore]) -> Result:
     """Elements of ``x`` rounded to ``dtype``, a float format (complex for complex inputs)."""
 
-def atan(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def atan(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function arctan x of each element."""
 
 def atan2(x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
     """Angle of the point with ordinate x1 and abscissa x2, from -pi to pi, broadcast."""
 
-def atanh(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def atanh(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function log((1 + x) / (1 - x)) / 2 of each element."""
 
 def batch_norm(
@@ -110,10 +116,10 @@ def clip(
 ) -> Result:
     """Elements of ``x`` kept between ``min`` and ``max``, either of which may be None."""
 
-def cos(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def cos(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function cos x of each element."""
 
-def cosh(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def cosh(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function (e^x + e^-x) / 2 of each element."""
 
 def cross_entropy(
@@ -128,22 +134,24 @@ def cross_entropy(
     """Cross entropy -weight[t] log softmax(x)[t] of scores at the target classes t."""
 
 def cumulative_prod(
-    x: ArrayLike, axis: Axis = None, include_initial: bool = False, **common: Unpack[Common]
+    x: ArrayLike, axis: Axis = None, include_initial: bool = False, **common: Unpack[ComplexCommon]
 ) -> Result:
     """Products of the elements of ``x`` up to each along ``axis``."""
 
 def cumulative_sum(
-    x: ArrayLike, axis: Axis = None, include_initial: bool = False, **common: Unpack[Common]
+    x: ArrayLike, axis: Axis = None, include_initial: bool = False, **common: Unpack[ComplexCommon]
 ) -> Result:
     """Sums of the elements of ``x`` up to each along ``axis``."""
 
 def digamma(x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Elementary function derivative of log gamma(x) of each element."""
 
-def divide(x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def divide(x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Quotient x1 / x2 of two arrays, broadcast against each other."""
 
-def einsum(subscripts: str, x1: ArrayLike, x2: Any = None, **common: Unpack[Common]) -> Result:
+def einsum(
+    subscripts: str, x1: ArrayLike, x2: Any = None, **common: Unpack[ComplexCommon]
+) -> Result:
     """Sum of products over letters: ``einsum("ij,jk->ik", x1, x2)`` is a matrix product."""
 
 def elu(x: ArrayLike, alpha: float = 1.0, **common: Unpack[Common]) -> Result:
@@ -158,13 +166,13 @@ def erfc(x: ArrayLike, **common: Unpack[Common]) -> Result:
 def erfinv(x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Elementary function the y with erf y = x of each element."""
 
-def exp(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def exp(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function e^x of each element."""
 
-def exp2(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def exp2(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function 2^x of each element."""
 
-def expm1(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def expm1(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function e^x - 1 of each element."""
 
 def fma(x: ArrayLike, y: ArrayLike, z: ArrayLike, **common: Unpack[Common]) -> Result:
@@ -215,19 +223,21 @@ def leaky_relu(x: ArrayLike, negative_slope: float = 0.01, **common: Unpack[Comm
 def lgamma(x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Elementary function log |gamma(x)| of each element."""
 
-def linear(x: ArrayLike, weight: ArrayLike, bias: Any = None, **common: Unpack[Common]) -> Result:
+def linear(
+    x: ArrayLike, weight: ArrayLike, bias: Any = None, **common: Unpack[ComplexCommon]
+) -> Result:
     """Linear map x weight^T + bias of vectors x (..., k) by weight (n, k) and bias (n)."""
 
-def log(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def log(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function log x of each element."""
 
-def log10(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def log10(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function log_10 x of each element."""
 
-def log1p(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def log1p(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function log(1 + x) of each element."""
 
-def log2(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def log2(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function log_2 x of each element."""
 
 def log_softmax(x: ArrayLike, axis: Axis = -1, **common: Unpack[Common]) -> Result:
@@ -241,10 +251,10 @@ def logsumexp(
 ) -> Result:
     """Logarithm of a sum of exponentials, log sum_j exp(x_j), over ``axis``."""
 
-def matmul(A: ArrayLike, B: ArrayLike, **common: Unpack[Common]) -> Result:
+def matmul(A: ArrayLike, B: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Matrix product of A (..., m, k) and B (..., k, n), leading axes broadcast."""
 
-def matrix_exp(A: ArrayLike, **common: Unpack[Common]) -> Result:
+def matrix_exp(A: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Matrix exponential sum_k A^k / k! of square matrices A (..., n, n), real or complex."""
 
 def max(
@@ -262,7 +272,7 @@ def maximum(
     """Larger of x1 and x2, broadcast against each other."""
 
 def mean(
-    x: ArrayLike, axis: Axis = None, keepdims: bool = False, **common: Unpack[Common]
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, **common: Unpack[ComplexCommon]
 ) -> Result:
     """Mean of the elements of ``x`` over ``axis``."""
 
@@ -286,10 +296,10 @@ def minimum(
 def mish(x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Self-gated x tanh(log(1 + e^x)) of each element; NaN at -inf."""
 
-def multiply(x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def multiply(x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Product x1 * x2 of two arrays, broadcast against each other."""
 
-def negative(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def negative(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Negation -x of each element; exact."""
 
 def nll_loss(
@@ -302,18 +312,18 @@ def nll_loss(
 ) -> Result:
     """Negative log-likelihood -weight[t] x[t] at the target classes t."""
 
-def outer(x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def outer(x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Outer product of two vectors: x1_i * x2_j."""
 
-def pow(x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def pow(x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Power x1^x2, broadcast against each other."""
 
 def prod(
-    x: ArrayLike, axis: Axis = None, keepdims: bool = False, **common: Unpack[Common]
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, **common: Unpack[ComplexCommon]
 ) -> Result:
     """Product of the elements of ``x`` over ``axis``."""
 
-def reciprocal(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def reciprocal(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Reciprocal 1 / x of each element."""
 
 def reglu(gate: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
@@ -378,10 +388,10 @@ def sigmoid(x: ArrayLike, **common: Unpack[Common]) -> Result:
 def silu(x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Sigmoid-weighted x / (1 + e^-x) of each element; NaN at -inf."""
 
-def sin(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def sin(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function sin x of each element."""
 
-def sinh(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def sinh(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function (e^x - e^-x) / 2 of each element."""
 
 def softmax(x: ArrayLike, axis: Axis = -1, **common: Unpack[Common]) -> Result:
@@ -392,10 +402,10 @@ def softplus(
 ) -> Result:
     """Smooth maximum log(1 + e^(beta x)) / beta; x itself where beta x > threshold."""
 
-def sqrt(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def sqrt(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Square root of each element; NaN below zero, -0.0 for -0.0."""
 
-def square(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def square(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Square x * x of each element; complex: (a^2 - b^2) + 2ab i, as the product."""
 
 def std(
@@ -407,24 +417,26 @@ def std(
 ) -> Result:
     """Standard deviation of the elements of ``x`` over ``axis``, the root of `var`."""
 
-def subtract(x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def subtract(x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Difference x1 - x2 of two arrays, broadcast against each other."""
 
 def sum(
-    x: ArrayLike, axis: Axis = None, keepdims: bool = False, **common: Unpack[Common]
+    x: ArrayLike, axis: Axis = None, keepdims: bool = False, **common: Unpack[ComplexCommon]
 ) -> Result:
     """Sum of the elements of ``x`` over ``axis``."""
 
 def swiglu(gate: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Gated product silu(gate) x."""
 
-def tan(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def tan(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function tan x of each element."""
 
-def tanh(x: ArrayLike, **common: Unpack[Common]) -> Result:
+def tanh(x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Elementary function (e^x - e^-x) / (e^x + e^-x) of each element."""
 
-def tensordot(x1: ArrayLike, x2: ArrayLike, axes: Any = 2, **common: Unpack[Common]) -> Result:
+def tensordot(
+    x1: ArrayLike, x2: ArrayLike, axes: Any = 2, **common: Unpack[ComplexCommon]
+) -> Result:
     """Products of x1 and x2 summed over pairs of axes."""
 
 def var(
@@ -436,7 +448,9 @@ def var(
 ) -> Result:
     """Variance of the elements of ``x`` over ``axis``."""
 
-def vecdot(x1: ArrayLike, x2: ArrayLike, axis: Axis = -1, **common: Unpack[Common]) -> Result:
+def vecdot(
+    x1: ArrayLike, x2: ArrayLike, axis: Axis = -1, **common: Unpack[ComplexCommon]
+) -> Result:
     """Dot products of vectors along ``axis``, sum_k conj(x1_k) x2_k; the other axes broadcast."""
 
 def vector_norm(
@@ -444,9 +458,11 @@ def vector_norm(
     axis: Axis = None,
     keepdims: bool = False,
     ord: float = 2,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Norm of the elements of ``x`` over ``axis``, by default the Euclidean one."""
 
-def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def where(
+    condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]
+) -> Result:
     """Elements of x1 where ``condition`` is True, of x2 where it is False; all three broadcast."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import Unpack
 
-from exactref import ArrayLike, Axis, Common, Result, Store
+from exactref import ArrayLike, Axis, Common, ComplexCommon, ComplexStore, Result
 
 PREFIX: str
 
@@ -15,13 +15,15 @@ def __getattr__(name: str) -> Any: ...
 def abs(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Gradient of `abs`: how a loss moves with its tensors, given ``grad_output``."""
 
-def acos(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def acos(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `acos`: how a loss moves with its tensors, given ``grad_output``."""
 
-def acosh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def acosh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `acosh`: how a loss moves with its tensors, given ``grad_output``."""
 
-def add(grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def add(
+    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]
+) -> Result:
     """Gradient of `add`: how a loss moves with its tensors, given ``grad_output``."""
 
 def addmm(
@@ -31,26 +33,28 @@ def addmm(
     mat2: ArrayLike,
     beta: float = 1,
     alpha: float = 1,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `addmm`: how a loss moves with its tensors, given ``grad_output``."""
 
-def asin(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def asin(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `asin`: how a loss moves with its tensors, given ``grad_output``."""
 
-def asinh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def asinh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `asinh`: how a loss moves with its tensors, given ``grad_output``."""
 
-def astype(grad_output: ArrayLike, x: ArrayLike, dtype: Any, **common: Unpack[Store]) -> Result:
+def astype(
+    grad_output: ArrayLike, x: ArrayLike, dtype: Any, **common: Unpack[ComplexStore]
+) -> Result:
     """Gradient of `astype`: how a loss moves with its tensors, given ``grad_output``."""
 
-def atan(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def atan(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `atan`: how a loss moves with its tensors, given ``grad_output``."""
 
 def atan2(grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
     """Gradient of `atan2`: how a loss moves with its tensors, given ``grad_output``."""
 
-def atanh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def atanh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `atanh`: how a loss moves with its tensors, given ``grad_output``."""
 
 def batch_norm(
@@ -81,10 +85,10 @@ def clip(
 ) -> Result:
     """Gradient of `clip`: how a loss moves with its tensors, given ``grad_output``."""
 
-def cos(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def cos(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `cos`: how a loss moves with its tensors, given ``grad_output``."""
 
-def cosh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def cosh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `cosh`: how a loss moves with its tensors, given ``grad_output``."""
 
 def cross_entropy(
@@ -104,7 +108,7 @@ def cumulative_prod(
     x: ArrayLike,
     axis: Axis = None,
     include_initial: bool = False,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `cumulative_prod`: how a loss moves with its tensors, given ``grad_output``."""
 
@@ -113,7 +117,7 @@ def cumulative_sum(
     x: ArrayLike,
     axis: Axis = None,
     include_initial: bool = False,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `cumulative_sum`: how a loss moves with its tensors, given ``grad_output``."""
 
@@ -121,12 +125,16 @@ def digamma(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> R
     """Gradient of `digamma`: how a loss moves with its tensors, given ``grad_output``."""
 
 def divide(
-    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]
+    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]
 ) -> Result:
     """Gradient of `divide`: how a loss moves with its tensors, given ``grad_output``."""
 
 def einsum(
-    subscripts: str, grad_output: ArrayLike, x1: ArrayLike, x2: Any = None, **common: Unpack[Common]
+    subscripts: str,
+    grad_output: ArrayLike,
+    x1: ArrayLike,
+    x2: Any = None,
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `einsum`: how a loss moves with its tensors, given ``grad_output``."""
 
@@ -144,13 +152,13 @@ def erfc(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Resu
 def erfinv(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Gradient of `erfinv`: how a loss moves with its tensors, given ``grad_output``."""
 
-def exp(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def exp(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `exp`: how a loss moves with its tensors, given ``grad_output``."""
 
-def exp2(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def exp2(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `exp2`: how a loss moves with its tensors, given ``grad_output``."""
 
-def expm1(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def expm1(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `expm1`: how a loss moves with its tensors, given ``grad_output``."""
 
 def fma(
@@ -218,20 +226,20 @@ def linear(
     x: ArrayLike,
     weight: ArrayLike,
     bias: Any = None,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `linear`: how a loss moves with its tensors, given ``grad_output``."""
 
-def log(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def log(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `log`: how a loss moves with its tensors, given ``grad_output``."""
 
-def log10(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def log10(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `log10`: how a loss moves with its tensors, given ``grad_output``."""
 
-def log1p(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def log1p(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `log1p`: how a loss moves with its tensors, given ``grad_output``."""
 
-def log2(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def log2(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `log2`: how a loss moves with its tensors, given ``grad_output``."""
 
 def log_softmax(
@@ -253,10 +261,12 @@ def logsumexp(
 ) -> Result:
     """Gradient of `logsumexp`: how a loss moves with its tensors, given ``grad_output``."""
 
-def matmul(grad_output: ArrayLike, A: ArrayLike, B: ArrayLike, **common: Unpack[Common]) -> Result:
+def matmul(
+    grad_output: ArrayLike, A: ArrayLike, B: ArrayLike, **common: Unpack[ComplexCommon]
+) -> Result:
     """Gradient of `matmul`: how a loss moves with its tensors, given ``grad_output``."""
 
-def matrix_exp(grad_output: ArrayLike, A: ArrayLike, **common: Unpack[Common]) -> Result:
+def matrix_exp(grad_output: ArrayLike, A: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `matrix_exp`: how a loss moves with its tensors, given ``grad_output``."""
 
 def max(
@@ -285,7 +295,7 @@ def mean(
     x: ArrayLike,
     axis: Axis = None,
     keepdims: bool = False,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `mean`: how a loss moves with its tensors, given ``grad_output``."""
 
@@ -323,11 +333,11 @@ def mish(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Resu
     """Gradient of `mish`: how a loss moves with its tensors, given ``grad_output``."""
 
 def multiply(
-    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]
+    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]
 ) -> Result:
     """Gradient of `multiply`: how a loss moves with its tensors, given ``grad_output``."""
 
-def negative(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def negative(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `negative`: how a loss moves with its tensors, given ``grad_output``."""
 
 def nll_loss(
@@ -341,10 +351,14 @@ def nll_loss(
 ) -> Result:
     """Gradient of `nll_loss`: how a loss moves with its tensors, given ``grad_output``."""
 
-def outer(grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def outer(
+    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]
+) -> Result:
     """Gradient of `outer`: how a loss moves with its tensors, given ``grad_output``."""
 
-def pow(grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]) -> Result:
+def pow(
+    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]
+) -> Result:
     """Gradient of `pow`: how a loss moves with its tensors, given ``grad_output``."""
 
 def prod(
@@ -352,11 +366,11 @@ def prod(
     x: ArrayLike,
     axis: Axis = None,
     keepdims: bool = False,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `prod`: how a loss moves with its tensors, given ``grad_output``."""
 
-def reciprocal(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def reciprocal(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `reciprocal`: how a loss moves with its tensors, given ``grad_output``."""
 
 def reglu(
@@ -429,10 +443,10 @@ def sigmoid(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> R
 def silu(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
     """Gradient of `silu`: how a loss moves with its tensors, given ``grad_output``."""
 
-def sin(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def sin(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `sin`: how a loss moves with its tensors, given ``grad_output``."""
 
-def sinh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def sinh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `sinh`: how a loss moves with its tensors, given ``grad_output``."""
 
 def softmax(
@@ -449,10 +463,10 @@ def softplus(
 ) -> Result:
     """Gradient of `softplus`: how a loss moves with its tensors, given ``grad_output``."""
 
-def sqrt(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def sqrt(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `sqrt`: how a loss moves with its tensors, given ``grad_output``."""
 
-def square(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def square(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `square`: how a loss moves with its tensors, given ``grad_output``."""
 
 def std(
@@ -466,7 +480,7 @@ def std(
     """Gradient of `std`: how a loss moves with its tensors, given ``grad_output``."""
 
 def subtract(
-    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[Common]
+    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, **common: Unpack[ComplexCommon]
 ) -> Result:
     """Gradient of `subtract`: how a loss moves with its tensors, given ``grad_output``."""
 
@@ -475,7 +489,7 @@ def sum(
     x: ArrayLike,
     axis: Axis = None,
     keepdims: bool = False,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `sum`: how a loss moves with its tensors, given ``grad_output``."""
 
@@ -484,14 +498,18 @@ def swiglu(
 ) -> Result:
     """Gradient of `swiglu`: how a loss moves with its tensors, given ``grad_output``."""
 
-def tan(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def tan(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `tan`: how a loss moves with its tensors, given ``grad_output``."""
 
-def tanh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[Common]) -> Result:
+def tanh(grad_output: ArrayLike, x: ArrayLike, **common: Unpack[ComplexCommon]) -> Result:
     """Gradient of `tanh`: how a loss moves with its tensors, given ``grad_output``."""
 
 def tensordot(
-    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, axes: Any = 2, **common: Unpack[Common]
+    grad_output: ArrayLike,
+    x1: ArrayLike,
+    x2: ArrayLike,
+    axes: Any = 2,
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `tensordot`: how a loss moves with its tensors, given ``grad_output``."""
 
@@ -506,7 +524,11 @@ def var(
     """Gradient of `var`: how a loss moves with its tensors, given ``grad_output``."""
 
 def vecdot(
-    grad_output: ArrayLike, x1: ArrayLike, x2: ArrayLike, axis: Axis = -1, **common: Unpack[Common]
+    grad_output: ArrayLike,
+    x1: ArrayLike,
+    x2: ArrayLike,
+    axis: Axis = -1,
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `vecdot`: how a loss moves with its tensors, given ``grad_output``."""
 
@@ -526,6 +548,6 @@ def where(
     grad_output: ArrayLike,
     x1: ArrayLike,
     x2: ArrayLike,
-    **common: Unpack[Common],
+    **common: Unpack[ComplexCommon],
 ) -> Result:
     """Gradient of `where`: how a loss moves with its tensors, given ``grad_output``."""

@@ -15,10 +15,11 @@ import numpy as np
 
 from exactref_core.arithmetic.all_verbs import AllVerbs
 from exactref_core.arithmetic.graph import Leaf, Node
+from exactref_core.arithmetic.infinities import RULES
 from exactref_core.arithmetic.rules import ROUNDINGS
 from exactref_core.arithmetic.verbs import Complex
 from exactref_core.errors import DTypeError, InputError
-from exactref_core.evaluate import signature
+from exactref_core.evaluate import signature, takes_complex
 from exactref_core.formats.catalogue import formats, get_format
 from exactref_core.gradients import PREFIX
 from exactref_core.op import Op
@@ -82,7 +83,7 @@ def overview() -> str:
 def kinds(op: Op) -> str:
     """Return the formats that an operation's tensors may have."""
     found = ["floats"]
-    if any("complex" in name for name in op.domain.dtypes):
+    if takes_complex(op):
         found.append("complex")
     if op.integers:
         found.append("integers")
@@ -109,6 +110,8 @@ def explanation(name: str) -> str:
         f"standards   {', '.join(standards())}",
         f"gradient    {'er.' + gradient if known else 'none'}",
     ]
+    if takes_complex(op):
+        lines.append(f"infinities  {' | '.join(RULES)} (complex_infinities=)")
     try:
         lines += formulas(op)
     except (InputError, DTypeError) as error:

@@ -34,7 +34,8 @@ __all__ = ["op"]
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
-_CALL: Final = ("rounding", "overflow")  # what every operation takes besides its own parameters
+# What operations take besides their own parameters.
+_CALL: Final = ("rounding", "overflow", "complex_infinities")
 
 
 def op(

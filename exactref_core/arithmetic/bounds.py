@@ -232,7 +232,7 @@ def taken_over(node: Node, values: list[Approx], errors: list[Bracket], result: 
         negative = np.isnan(result.special) & (np.asarray(values[0].high) < 0)
         inherited = either(negative, reach, inherited)
     if verb == "special":
-        settled = answered(node.attrs[0], values[1:], [np.asarray(e.high) for e in errors[1:]])
+        settled = answered(node.attrs, values[1:], [np.asarray(e.high) for e in errors[1:]])
         inherited = cleared(inherited, settled)
     return inherited
 

@@ -17,6 +17,7 @@ from exactref_core.arithmetic.certified_sources import loaded
 from exactref_core.arithmetic.families import FAMILIES, family
 from exactref_core.arithmetic.fast_choices import annex_g
 from exactref_core.arithmetic.graph import NONNEGATIVE, Indices, Node, dot_terms, sum_terms
+from exactref_core.arithmetic.infinities import ANNEX_G, Special
 from exactref_core.arithmetic.scalars import Scalar, finite, number, settle, sign, unsure_sign
 from exactref_core.arithmetic.traversal import FIRST, Layered, element_layers
 from exactref_core.exact.interval import Interval, rational
@@ -218,28 +219,26 @@ def with_sign(arithmetic: ScalarAlgebra, attrs: Any, x: Scalar, b: Scalar) -> Sc
     return by_sign(arithmetic, None, b, x, negative(arithmetic, None, x))
 
 
-def answered(name: str, operands: Sequence[Scalar], errors: Sequence[Any] = ()) -> bool:
-    """Return whether Annex G gives the value of a root or quotient: at specials, and of x / 0.
+def answered(step: Special, operands: Sequence[Scalar], errors: Sequence[Any] = ()) -> bool:
+    """Return whether Annex G gives the value of a step: at specials, and of x / 0.
 
     With ``errors`` of the operands, a divisor of 0 that carries one does not count.
     """
-    if name == "multiply":
-        return False
-    if not all(finite(v) for v in operands):
+    if step.by_annex and not all(finite(v) for v in operands):
         return True
-    if name != "divide" or not all(sign(v) == 0 for v in operands[2:]):
+    if step.name != "divide" or not all(finite(v) and sign(v) == 0 for v in operands[2:]):
         return False
     return not any(isinstance(e, Interval) or e != 0 for e in errors[2:])
 
 
-def special(
-    arithmetic: ScalarAlgebra, attrs: tuple[str, int], x: Scalar, *operands: Scalar
-) -> Scalar:
-    """x: the parts' own answers, except where Annex G gives the value of a root or quotient."""
-    if not answered(attrs[0], operands):
+def special(arithmetic: ScalarAlgebra, step: Special, x: Scalar, *operands: Scalar) -> Scalar:
+    """x: the parts' own answers, except where Annex G gives the value."""
+    if step.name == "dot":
+        return operands[0] if step.rule == ANNEX_G and not finite(x) else x
+    if not answered(step, operands):
         return x
     values = [np.asarray(sign(v)) for v in operands]
-    return settle(float(annex_g(attrs[0], attrs[1], *values)))
+    return settle(float(annex_g(step.name, step.part, *values)))
 
 
 def flushed(arithmetic: ScalarAlgebra, attrs: Any, x: Scalar) -> Scalar:

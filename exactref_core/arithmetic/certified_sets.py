@@ -10,7 +10,6 @@ import numpy as np
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.certified import STEPS, Scalar, finite, is_negative, number, sign
 from exactref_core.arithmetic.certified_prefixes import over_one_denominator
-from exactref_core.arithmetic.fast_choices import annex_g
 from exactref_core.arithmetic.graph import NONNEGATIVE, Node
 from exactref_core.arithmetic.rules import NEARLY
 from exactref_core.arithmetic.step_sets import ANY_SIDE, scaled_sets, zero_of_either_sign
@@ -127,7 +126,9 @@ def step_set(
     if verb == "scaled":
         return int(scaled_sets(node, sets, ())) | wild
     if verb == "special":
-        return special_set(node, values, sets) | wild
+        from exactref_core.arithmetic.special_certified_sets import special_set
+
+        return special_set(reading, node, values, bounds, sets) | wild
     if verb == "with_sign":
         mirror = {states.PLUS: states.MINUS, states.MINUS: states.PLUS}
         both = sets[0]
@@ -166,19 +167,6 @@ def branch(reading: CertifiedBounds, node: Node, flat: int) -> Node | None:
         if at_least(reading.algebra, bound.error * rational(NEARLY) - size, rational(0)):
             return None
     return node.operands[2 if negative else 1]
-
-
-def special_set(node: Node, values: list[Scalar], sets: list[int]) -> int:
-    """Return the part's own set with Annex G's answer, where a part of an input is not finite."""
-    by_zero = node.attrs[0] == "divide" and all(finite(v) and sign(v) == 0 for v in values[3:5])
-    if not by_zero and all(s == states.FINITE for s in sets[1:]):
-        return sets[0]
-    singles = (states.FINITE, states.PLUS, states.MINUS, states.NAN)
-    if not all(s in singles for s in sets[1:]):
-        return sets[0] | states.FINITE | states.PLUS | states.MINUS | states.NAN
-    answer = annex_g(*node.attrs, *(np.asarray(sign(v)) for v in values[1:]))
-    found = int(states.of_values(answer))
-    return sets[0] | int(states.either_infinity(found) if by_zero else found)
 
 
 def stays_finite(

@@ -31,7 +31,7 @@ def inherited(
     sizes = [algebra.absolute(number(x)) if finite(x) else rational(0) for x in values]
     size = algebra.absolute(number(result)) if finite(result) else rational(0)
     errors = [bound.error for bound in bounds]
-    if verb == "special" and answered(node.attrs[0], values[1:], errors[1:]):
+    if verb == "special" and answered(node.attrs, values[1:], errors[1:]):
         return rational(0)
     if verb == "sqrt" and finite(values[0]) and not finite(result):
         # The root of a negative number: how far what is stored may lie above zero.

@@ -10,6 +10,7 @@ import numpy as np
 
 from exactref_core.arithmetic import fast_steps as steps
 from exactref_core.arithmetic.approx import Approx, Bools, signs
+from exactref_core.arithmetic.infinities import ANNEX_G, Special
 from exactref_core.exact.double_double import Floats
 
 __all__ = ["STEPS", "annex_g", "answered"]
@@ -125,19 +126,19 @@ def box(part: Floats, infinite: Bools) -> Floats:
     return np.where(infinite, boxed, filled)
 
 
-def answered(name: str, operands: Sequence[Approx], errors: Sequence[Any] = ()) -> Any:
-    """Return where Annex G gives the value of a root or quotient: at specials, and of x / 0.
+def answered(step: Special, operands: Sequence[Approx], errors: Sequence[Any] = ()) -> Any:
+    """Return where Annex G gives the value of a step: at specials, and of x / 0.
 
-    Products keep the answers of their parts. With ``errors`` of the operands, a divisor of 0 that
-    carries one does not count.
+    Products keep the answers of their parts, unless the rule says otherwise. With ``errors`` of the
+    operands, a divisor of 0 that carries one does not count.
     """
     given: Any = np.zeros(np.broadcast_shapes(*(x.high.shape for x in operands)), bool)
-    if name == "multiply":
+    if not step.by_annex and step.name != "divide":
         return given
-    for x in operands:
+    for x in operands if step.by_annex else ():
         if x.special is not None:
             given = given | (x.special != 0)
-    if name == "divide":
+    if step.name == "divide":
         zero = (signs(operands[2])[0] == 0) & (signs(operands[3])[0] == 0)
         for error in errors[2:]:
             zero = zero & (error == 0)
@@ -145,14 +146,18 @@ def answered(name: str, operands: Sequence[Approx], errors: Sequence[Any] = ()) 
     return given
 
 
-def special(attrs: tuple[str, int], x: Approx, *operands: Approx) -> Approx:
+def special(step: Special, x: Approx, *operands: Approx) -> Approx:
     """x: the parts' own answers, except where Annex G gives the value."""
-    given = answered(attrs[0], operands)
+    if step.name == "dot":
+        if step.rule != ANNEX_G or x.special is None:
+            return x
+        return choose(x.special == 0, np.zeros(x.high.shape, bool), x, operands[0])
+    given = answered(step, operands)
     if not np.any(given):
         return x
     pairs = [signs(v) for v in operands]
     unsure = np.any([vague for _, vague in pairs], axis=0)
-    answer = annex_g(attrs[0], attrs[1], *(value for value, _ in pairs))
+    answer = annex_g(step.name, step.part, *(value for value, _ in pairs))
     finite = np.isfinite(answer)
     high = np.where(given, np.where(finite, answer, 0.0), x.high)
     low = None if x.low is None else np.where(given, 0.0, x.low)

@@ -13,6 +13,8 @@ from typing import Any
 
 from exactref_core.arithmetic.flush_choices import flushable
 from exactref_core.arithmetic.graph import NONNEGATIVE, Node, float_input
+from exactref_core.arithmetic.infinities import EITHER, PARTS
+from exactref_core.arithmetic.recovered_products import recovered
 from exactref_core.arithmetic.verbs import Complex, Value, Verbs, broadcast_shapes
 from exactref_core.formats.format import Format
 
@@ -27,8 +29,9 @@ def is_exact(x: Node) -> bool:
 class FullVerbs(Verbs):
     """Every verb an operation's definition may use, on real and complex values alike."""
 
-    def __init__(self, compute: Format | None) -> None:
+    def __init__(self, compute: Format | None, infinities: str = EITHER) -> None:
         super().__init__(compute)
+        self.infinities = infinities  # the rule of complex products and quotients
         self.exact = Verbs(None)  # steps without a rounding point, for definitions only
 
     def arrange(self, x: Value, shape: tuple[int, ...]) -> Value:
@@ -91,7 +94,10 @@ class FullVerbs(Verbs):
         step = self.step
         real = step("subtract", step("multiply", a, c), step("multiply", b, d))
         imag = step("add", step("multiply", a, d), step("multiply", b, c))
-        return self.special("multiply", Complex(real, imag), x, y)
+        product = Complex(real, imag)
+        if self.infinities == PARTS:
+            return product
+        return self.special("multiply", product, x, y, rule=self.infinities)
 
     def scale(self, x: Value, divisor: int) -> Value:
         """Return x / divisor for a positive integer (or 0, which gives NaN from an empty sum)."""
@@ -110,7 +116,8 @@ class FullVerbs(Verbs):
 
         def over(c: Node, d: Node) -> tuple[Node, Node]:
             real, imag = self.quotient(a, b, c, d), self.quotient(b, negated, c, d)
-            found = self.special("divide", Complex(real, imag), Complex(a, b), Complex(c, d))
+            operands = Complex(a, b), Complex(c, d)
+            found = self.special("divide", Complex(real, imag), *operands, rule=self.infinities)
             return found.real, found.imag
 
         return Complex(*flushable(over, (c, d)))
@@ -203,9 +210,8 @@ class FullVerbs(Verbs):
                 raise TypeError("matmul takes two real values or two complex ones")
             return self.dot(x, y)
         a, b, c, d = x.real, x.imag, y.real, y.imag
-        return Complex(
-            self.paired_dot(a, self.step("negative", b), c, d), self.paired_dot(a, b, d, c)
-        )
+        real = self.paired_dot(a, self.step("negative", b), c, d)
+        return recovered(self, Complex(real, self.paired_dot(a, b, d, c)), x, y)
 
     def above_zero(self, x: Node, above: Node, other: Node) -> Node:
         """Return ``above`` where x > 0, else ``other``, by the sign of 0 - x: +0 for both zeros."""

@@ -93,12 +93,12 @@ class OrdinaryReading(Layered):
             return np.asarray(node.attrs.apply(operands[0]))
         if node.verb == "stack":
             return np.stack(operands, axis=-1)
-        if node.verb == "special" and node.attrs[0] == "sqrt":
+        if node.verb == "special" and node.attrs.name == "sqrt":
             # NumPy's complex root: the definition's own formula cancels.
             part, real, imag = operands
             z = np.empty(part.shape, np.result_type(part, np.complex64))
             z.real, z.imag = real, imag
-            return np.asarray(np.sqrt(z).imag if node.attrs[1] else np.sqrt(z).real)
+            return np.asarray(np.sqrt(z).imag if node.attrs.part else np.sqrt(z).real)
         return operands[0]
 
     def lone(self, node: Node, compute: Format | None) -> Values:

@@ -121,7 +121,7 @@ class ProductVerbs(PickVerbs):
         if not x.shape[-1]:
             alone = addend if is_one(beta) else self.scale_by(addend, beta)
             return self.spread(alone, (*x.shape[:-1], y.shape[-1]))
-        exact = ProductVerbs(None)
+        exact = ProductVerbs(None, self.infinities)
         product = self.matmul(x, y)
         last = self.scale_by(addend, beta) if not is_one(beta) else addend
         apart = self.add(product if is_one(alpha) else self.scale_by(product, alpha), last)
@@ -137,7 +137,7 @@ class ProductVerbs(PickVerbs):
 
     def scaled_product(self, x: Value, y: Value, product: Value, alpha: Value) -> Value:
         """Return alpha * (x @ y), of the sum or of either factor's elements."""
-        definition = ProductVerbs(None).scale_by(product, exact_of(alpha))
+        definition = ProductVerbs(None, self.infinities).scale_by(product, exact_of(alpha))
         inside = [self.matmul(*pair) for pair in self.scaled_pairs(x, y, alpha)]
         return self.one_of(definition, self.scale_by(product, alpha), *inside)
 

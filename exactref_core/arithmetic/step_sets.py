@@ -8,11 +8,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from exactref_core.arithmetic import rules, states
-from exactref_core.arithmetic.approx import Approx, Bools, signs
+from exactref_core.arithmetic.approx import Approx, Bools
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.brackets import Bracket
-from exactref_core.arithmetic.fast_choices import STEPS, annex_g
+from exactref_core.arithmetic.fast_choices import STEPS
 from exactref_core.arithmetic.graph import NONNEGATIVE, Node
+from exactref_core.arithmetic.special_sets import special_sets
 from exactref_core.formats.format import Format
 
 __all__ = [
@@ -154,7 +155,7 @@ def raw_sets(node: Node, values: list[Approx], bounds: list[Bound]) -> tuple[Any
     if node.verb == "scaled":
         return scaled_sets(node, sets, shape), unsure
     if node.verb == "special":
-        return special_sets(node, values, sets, shape)
+        return special_sets(node, values, bounds, sets, shape)
     if node.verb in CHOICES:
         return choice_sets(node.verb, values, bounds, sets, shape)
     operands = []
@@ -245,24 +246,3 @@ def choice_sets(
     )
     vague = (first != second) & ~surely & (may | ~chosen.known())
     return np.where(may | ~chosen.known(), first | second, alone), vague
-
-
-def special_sets(node: Node, values: list[Approx], sets: list[Any], shape: Any) -> tuple[Any, Any]:
-    """Return the part's own set and Annex G's answer; any set where an operand is not certain."""
-    own = np.broadcast_to(sets[0], shape).astype(np.uint8)
-    given = np.zeros(shape, bool)
-    certain = np.ones(shape, bool)
-    for s in sets[1:]:
-        given = given | (np.asarray(s) != states.FINITE)
-        certain = certain & np.isin(s, (states.FINITE, states.PLUS, states.MINUS, states.NAN))
-    classes = [signs(x) for x in values[1:]]
-    answer = states.of_values(annex_g(*node.attrs, *(values for values, _ in classes)))
-    anything = states.FINITE | states.PLUS | states.MINUS | states.NAN
-    more = np.where(certain, answer, anything)
-    by_zero = maybe_zero = np.zeros(shape, bool)
-    if node.attrs[0] == "divide":
-        by_zero = np.all([(x == 0) & ~unsure for x, unsure in classes[2:]], axis=0)
-        maybe_zero = np.all([(x == 0) | unsure for x, unsure in classes[2:]], axis=0)
-    more = np.where(by_zero, states.either_infinity(more), more)
-    vague = np.any([unsure for _, unsure in classes], axis=0) & (given | by_zero) & certain
-    return np.where(given | by_zero, own | more, own), vague | (maybe_zero & ~by_zero & ~given)

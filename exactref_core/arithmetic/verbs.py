@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from exactref_core.arithmetic.graph import GROWS, Node
+from exactref_core.arithmetic.infinities import EITHER, Special
 from exactref_core.arithmetic.views import View
 from exactref_core.errors import InputError
 from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
@@ -214,12 +215,12 @@ class Verbs:
         """Return x + y, which never have opposite signs, whatever their roundings."""
         return Node("add", (x, y), x.shape, GROWS, self.compute)
 
-    def special(self, name: str, value: Complex, *inputs: Complex) -> Complex:
+    def special(self, name: str, value: Complex, *inputs: Complex, rule: str = EITHER) -> Complex:
         """Return ``value``, with C99 Annex G's answer of a complex function where an input's part
-        is not finite: possible beside the answer of the parts, each taken alone."""
+        is not finite: beside the answer of the parts, each taken alone, or as the rule says."""
         parts = tuple(self.broadcast(p, value.shape) for x in inputs for p in (x.real, x.imag))
         real, imag = (
-            Node("special", (part, *parts), value.shape, (name, index))
+            Node("special", (part, *parts), value.shape, Special(name, index, rule), self.compute)
             for index, part in enumerate((value.real, value.imag))
         )
         return Complex(real, imag)

@@ -11,7 +11,7 @@ import numpy as np
 
 from exactref_core.algorithms import AttentionAlgorithm
 from exactref_core.array import Array
-from exactref_core.evaluate import again, arrays_of, function
+from exactref_core.evaluate import INFINITIES, again, arrays_of, function
 from exactref_core.evaluate.origin import Call, Origin, View
 from exactref_core.formats.catalogue import get_format, part_format
 from exactref_core.formats.format import Format
@@ -43,7 +43,7 @@ class Declared:
     differs from the given one by less than the smallest normal numbers, so that it explains
     nothing by being vague. ``widens`` says that it rounds more and leaves the exact value as it is:
     its bounds cover what a right kernel returns as well. ``held`` is a format that all its outputs
-    are values of.
+    are values of. ``infinities``: it differs in which infinities and NaN are right, of either sign.
     """
 
     words: str
@@ -51,6 +51,7 @@ class Declared:
     flush: bool = False
     widens: bool = False
     held: Format | None = None
+    infinities: bool = False
 
 
 def declared(origin: Origin, output: Format) -> Iterator[Declared]:
@@ -90,6 +91,12 @@ def stores(origin: Origin, call: Call, output: Format) -> Iterator[Declared]:
         yield Declared(
             "overflow stores the largest number",
             partial(again, origin, overflow=Overflow.SATURATE),
+        )
+    if output.is_complex and call.parameters.get(INFINITIES) == "either":
+        yield Declared(
+            f'an infinity or NaN in one part made one of the other ({INFINITIES}="any")',
+            partial(again, origin, complex_infinities="any"),
+            infinities=True,
         )
     if call.parameters["rounding"] is Rounding.NEAREST_EVEN:
         yield Declared(

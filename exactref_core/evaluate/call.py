@@ -10,10 +10,11 @@ import numpy as np
 
 from exactref_core.arithmetic.all_verbs import AllVerbs
 from exactref_core.arithmetic.graph import Leaf, Node, Store
+from exactref_core.arithmetic.infinities import ANY, EITHER, Special, parse_infinities
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.stochastic import StochasticPart
 from exactref_core.arithmetic.verbs import Complex, Value
-from exactref_core.errors import DTypeError
+from exactref_core.errors import DTypeError, InputError
 from exactref_core.evaluate.inputs import (
     compute_format,
     formats,
@@ -39,11 +40,12 @@ from exactref_core.formats.rounding import (
 from exactref_core.op import REQUIRED, Op
 from exactref_core.result import Result
 
-__all__ = ["call", "function", "output_shape", "signature"]
+__all__ = ["INFINITIES", "call", "function", "output_shape", "signature", "takes_complex"]
 
 # Steps that round once; alone over inputs, they are no rounding point of a longer computation.
 LONE = ("add", "subtract", "multiply", "divide", "sqrt", "negative", "absolute")
 SOURCES = ("load", "store")
+INFINITIES = "complex_infinities"
 # Steps that round nothing: they move elements, choose among them, or change signs.
 EXACT = ("view", "stack", "pick", "largest", "negative", "absolute")
 HINTS = {"dim": "axis", "keepdim": "keepdims", "out": "covers(output)", "input": "x", "other": "x2"}
@@ -64,7 +66,8 @@ def call(
     dtype = None if (dtype := own.pop("dtype", None)) is None else get_format(dtype)
     rounding = parse_store_rounding(own.pop("rounding", Rounding.NEAREST_EVEN))
     overflow = parse_overflow(own.pop("overflow", Overflow.IEEE))
-    rule = {"rounding": rounding, "overflow": overflow}
+    rule: dict[str, Any] = {"rounding": rounding, "overflow": overflow}
+    infinities = parse_infinities(own.pop(INFINITIES, EITHER))
     sources = {name: take(x, name) for x, name in zip(tensors, op.tensors, strict=True)}
     first = next(iter(sources.values())).format
     given = dict(zip(op.tensors, tensors, strict=True))
@@ -72,13 +75,15 @@ def call(
         if (value := own.pop(name)) is not None:
             given[name], sources[name] = value, take_optional(value, name, first)
     form, output = formats(op, sources, dtype)
+    if takes_complex(op):
+        rule[INFINITIES] = of_complex(infinities, op, form)
     compute = compute_format(form, output) if compute is None else compute
     table = table_of(op, sources, own)
     evaluated = sources if table is None else dict.fromkeys(sources, table.array)
     values = {name: nodes(source, compute) for name, source in evaluated.items()}
     operands = [values.pop(name) for name in op.tensors]
     absent = dict.fromkeys(op.optional)
-    defined = op.define(AllVerbs(compute), *operands, **{**absent, **values, **own})
+    defined = op.define(AllVerbs(compute, infinities), *operands, **{**absent, **values, **own})
     results = defined if isinstance(defined, dict) else {op.outputs[0]: defined}
     outputs: dict[str, Any] = {
         name: make_output(
@@ -88,6 +93,7 @@ def call(
             widened(output) if name in op.wide_outputs else output,
             compute,
             (rounding, overflow),
+            infinities,
         )
         for name, value in results.items()
     }
@@ -107,6 +113,21 @@ def recorded(
         name: x.origin if isinstance(x, Result) else sources[name] for name, x in given.items()
     }
     return None if any(x is None for x in inputs.values()) else Call(op, inputs, parameters)
+
+
+def takes_complex(op: Op) -> bool:
+    """Return whether an operation takes complex inputs."""
+    return any(name.startswith("complex") for name in op.domain.dtypes)
+
+
+def of_complex(infinities: str, op: Op, form: Format) -> str:
+    """Return the rule of infinities; InputError for real inputs."""
+    if infinities != EITHER and not form.is_complex:
+        raise InputError(
+            f"{op.name}: complex_infinities={infinities!r} is about complex numbers, and the "
+            f"inputs are {form.name}; leave it out"
+        )
+    return infinities
 
 
 def output_shape(
@@ -134,6 +155,7 @@ def make_output(
     form: Format,
     compute: Format,
     rule: tuple[Rounding | str, Overflow],
+    infinities: str,
 ) -> PartsOutput:
     """Return one output: its parts stored in the output format."""
     roots = (value.real, value.imag) if isinstance(value, Complex) else (value,)
@@ -145,8 +167,15 @@ def make_output(
     if form.is_float and not (form.infinity or form.nan):
         overflow = Overflow.SATURATE  # the format has nothing else to store
     parts = []
-    for root in roots:
-        lone, stored = lone_root(root)
+    found = [lone_root(root) for root in roots]
+    if infinities == ANY and len(roots) > 1:
+        both = [stored for _, stored in found]
+        special = [Special("any", part, ANY) for part in range(2)]
+        found = [
+            (lone, Node("special", (stored, *both), stored.shape, step))
+            for (lone, stored), step in zip(found, special, strict=True)
+        ]
+    for root, (lone, stored) in zip(roots, found, strict=True):
         store = Store(part_format(form), rounding, overflow, lone)
         parts.append(kind(Node("store", (stored,), root.shape, store, compute), op.name))
     nodes = [part.node for part in parts]
@@ -193,7 +222,13 @@ def signature(op: Op) -> inspect.Signature:
     parameters += [
         inspect.Parameter(name, kind, default=value) for name, value in op.defaults.items()
     ]
-    common = {"dtype": None, "rounding": Rounding.NEAREST_EVEN, "overflow": Overflow.IEEE}
+    common: dict[str, Any] = {
+        "dtype": None,
+        "rounding": Rounding.NEAREST_EVEN,
+        "overflow": Overflow.IEEE,
+    }
+    if takes_complex(op):
+        common[INFINITIES] = EITHER
     parameters += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value)
         for name, value in common.items()
@@ -212,7 +247,8 @@ def function(op: Op) -> Callable[..., Result]:
         return call(op, tensors, bound)
 
     operation.__name__ = operation.__qualname__ = op.name
-    operation.__doc__ = inspect.cleandoc(op.define.__doc__ or "") + COMMON
+    more = COMPLEX if takes_complex(op) else ""
+    operation.__doc__ = inspect.cleandoc(op.define.__doc__ or "") + COMMON + more
     operation.__signature__ = form  # type: ignore[attr-defined]
     operation.__module__ = "exactref"
     return operation
@@ -224,6 +260,12 @@ Parameters common to all operations: ``dtype``, the output format (default: that
 ``rounding``, how the exact value is rounded to it; ``overflow``, "ieee" or "saturate". Inputs are
 arrays of any known library, lists, or earlier results, of one dtype. Returns a `Result`. InputError
 or DTypeError names an argument that cannot be taken.
+"""
+
+COMPLEX = """
+``complex_infinities``, of complex inputs: what products and quotients of infinities, NaN and zeros
+may be: "either" the IEEE rules part by part ("parts") or C99 Annex G's ("annex_g"); or "any"
+infinity or NaN in both parts of an output where one may be.
 """
 
 

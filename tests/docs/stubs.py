@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import exactref
 from exactref.backward import PREFIX
+from exactref_core.evaluate import takes_complex
 from exactref_core.op import REQUIRED, Op
 from tests.house.tree import ROOT
 
@@ -29,6 +31,12 @@ class Store(TypedDict, total=False):
 
 class Common(Store, total=False):
     dtype: Any
+
+class ComplexStore(Store, total=False):
+    complex_infinities: str
+
+class ComplexCommon(Common, total=False):
+    complex_infinities: str
 """
 
 # What a default does not tell.
@@ -55,6 +63,7 @@ def function(op: Op, name: str) -> str:
     first = [parameter(each, REQUIRED) for each in (*op.first, *op.tensors)]
     more = [parameter(each, default) for each, default in op.defaults.items()]
     common = "Store" if "dtype" in op.defaults else "Common"
+    common = f"Complex{common}" if takes_complex(op) else common
     given = [*first, *more, f"**common: Unpack[{common}]"]
     result = "-> Result:"
     line = f"def {name}({', '.join(given)}) {result}"
@@ -98,7 +107,8 @@ def gradients() -> str:
     """The stub of exactref.backward."""
     own = [op for op in exactref.ops() if op.forward is not None]
     text = "\n".join(function(op, op.name.removeprefix(PREFIX)) for op in own)
-    needed = [name for name in ("ArrayLike", "Axis", "Common", "Result", "Store") if name in text]
+    names = ("ArrayLike", "Axis", "Common", "ComplexCommon", "ComplexStore", "Result", "Store")
+    needed = [name for name in names if re.search(rf"\b{name}\b", text)]
     return (
         HEAD.format(title="Gradients: outputs ``grad_<tensor>``.")
         + "from typing import Any\n\nfrom typing_extensions import Unpack\n\n"
