@@ -155,7 +155,7 @@ def make_output(
     form: Format,
     compute: Format,
     rule: tuple[Rounding | str, Overflow],
-    infinities: str,
+    infinities: str = EITHER,
 ) -> PartsOutput:
     """Return one output: its parts stored in the output format."""
     roots = (value.real, value.imag) if isinstance(value, Complex) else (value,)
