@@ -44,6 +44,7 @@ class Part(Ladder):
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
         self.ranges: dict[tuple[str, bool], Range] = {}
         self.estimates: dict[tuple[str, bool], tuple[Estimate, bool]] = {}
+        self.nearest: dict[tuple[str, bool], Bound] = {}
 
     # -- the range -----------------------------------------------------------------------------
 
