@@ -7,6 +7,7 @@ elements left, certified numbers for the last.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from exactref_core.arithmetic.range_ends import (
 from exactref_core.arithmetic.ranges import Bools, Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
+from exactref_core.arithmetic.stores import clip_of
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.nonnegative import Unbounded
 
@@ -142,6 +144,7 @@ class Part(Ladder):
         else:
             x, bound = reading.at(self.source, flat), bounds.at(self.source, flat)
             shape = flat.shape
+        bound = replace(bound, clip=clip_of(self.source, bound, flush))
         return estimate_of(flatten(x), bound.map(np.ravel, shape), self.compute, self.store, flush)
 
     def ends(self, x: Approx, bound: Bound) -> Ends:
