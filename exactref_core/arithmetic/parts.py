@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from exactref_core.arithmetic.alike import alike
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bound_levels import bound_readings
@@ -115,13 +116,17 @@ class Part(Ladder):
             if flat is None and level == 0:
                 estimate = self.first_estimate(bounds)
             else:
-                estimate = self.estimate(bounds, left)
+                kinds, back = alike(self.source, left)
+                estimate = self.estimate(bounds, kinds).spread(back)
             rest = take(place, estimate)
             left, place = left[rest], place[rest]
             if left.size == 0:
                 return
-        for spot, index in zip(place, left.tolist(), strict=True):
-            take(np.asarray([spot]), known(self.range_one(standard, flush, index)))
+        if left.size:
+            kinds, back = alike(self.source, left)
+            ranges = [self.range_one(standard, flush, index).arrays for index in kinds.tolist()]
+            columns = zip(*ranges, strict=True)
+            take(place, known(Range(*(np.concatenate(column)[back] for column in columns))))
 
     def first_estimate(self, bounds: FloatBounds) -> Estimate:
         """Return what the first level knows of all ranges, evaluated once."""
