@@ -26,7 +26,7 @@ __all__ = [
     "flushed_sum",
     "grown",
     "inherited",
-    "over_grown",
+    "over_least",
     "product_error",
     "rounded_step",
 ]
@@ -117,11 +117,12 @@ def flushed_product(algebra: Any, form: Format, size: Any, error: Any) -> tuple[
     return kept + lost, kept, algebra.gate(algebra.monus(least, normal), least)
 
 
-def over_grown(algebra: Any, size: Any, sizes: list[Any], errors: list[Any], least: Any) -> Any:
+def over_least(algebra: Any, size: Any, sizes: list[Any], errors: list[Any], least: Any) -> Any:
     """Return the error that a quotient takes over, whose divisor b is stored as ``least`` or more.
 
     a'/b' is furthest above a/b where b' is smallest. Below it lies furthest where b' is largest:
-    (a/b) - (a - da) / (b + db) = (da + (a/b) db) / (b + db).
+    (a/b) - (a - da) / (b + db) = (da + (a/b) db) / (b + db). Where da > a, it is
+    a'/b' < 0 over the smallest b', and no further away than above: a / b <= a / b'.
     """
     (_, b), (da, db) = sizes, errors
     fall = algebra.minimum(db, algebra.monus(b, least))
