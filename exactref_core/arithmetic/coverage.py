@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from exactref_core.arithmetic import states
-from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
@@ -17,14 +16,13 @@ from exactref_core.arithmetic.graph import Indices, Node, sum_terms
 from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range, within
-from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
 from exactref_core.arithmetic.staged_products import staged, within_reach
 from exactref_core.arithmetic.stores import clip_of
 from exactref_core.exact.double_double import Floats
 from exactref_core.formats.rounding import Overflow
 
-__all__ = ["covered", "without_guarantee"]
+__all__ = ["covered"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -229,40 +227,3 @@ def of_either_sign(part: Part, flat: Indices) -> Bools:
         signs = {bool(np.signbit(x)) if isinstance(x, float) else False for x in values if x == 0}
         found[spot] = len(signs) > 1
     return found
-
-
-def without_guarantee(part: Part, standard: Any, flush: bool) -> Bools:
-    """Return what `unguarded` does, remembered."""
-    name = under("no guarantee", standard, flush)
-    (found,) = remembered(part.node, name, lambda: (unguarded(part, standard, flush),))
-    return found
-
-
-def unguarded(part: Part, standard: Any, flush: bool) -> Bools:
-    """Return where the bound of a sum surely reaches the sum of its terms' magnitudes, flat.
-
-    There an output of zero is covered whatever the terms are. A definition that ends in something
-    else than a sum, or its division by a constant, has no such elements.
-    """
-    none = np.zeros(part.node.size, bool)
-    node = part.source
-    while node.verb in ("view", "divide", "admit"):
-        if node.verb == "divide" and not is_constant(node.operands[1]):
-            break
-        node = node.operands[1 if node.verb == "admit" else 0]
-    if node.verb not in ("sum", "dot") or node.compute is None or node.size != part.node.size:
-        return none
-    reading = FloatBounds(part.levels[0], standard, flush, precise=False)
-    if not np.any(reading.whole(node).error.high >= magnitudes(reading, node).low):
-        return none
-    reading = FloatBounds(part.levels[0], standard, flush, precise=True)
-    sizes = magnitudes(reading, node)
-    found = (reading.whole(node).error.low >= sizes.high) & (np.asarray(sizes.low) > 0)
-    return np.asarray(np.broadcast_to(found, node.shape).reshape(-1), bool)
-
-
-def is_constant(node: Node) -> bool:
-    """Return whether a node is a constant, viewed or not."""
-    while node.verb == "view":
-        node = node.operands[0]
-    return node.verb == "constant"
