@@ -144,14 +144,11 @@ def is_given(node: Node) -> bool:
 
 def certainly_numbers(bound: Bound) -> Bools | None:
     """Return where numbers may be stored for certain; None for everywhere. Elsewhere steps that
-    never give one may leave no room around the exact value. An upper end that says nothing leaves
-    all sets open, and tells nothing of them either."""
-    if bound.states is None:
-        return None
-    numbers: Bools = (bound.states & states.FINITE) != 0
-    if bound.unsure is None:
-        return numbers
-    return np.asarray(numbers & ~(bound.unsure & np.isfinite(bound.error.high)), bool)
+    never give one may leave no room around the exact value."""
+    numbers: Any = True if bound.states is None else (bound.states & states.FINITE) != 0
+    if bound.unsure is not None:
+        return np.asarray(numbers & ~bound.unsure, bool)
+    return None if bound.states is None else np.asarray(numbers, bool)
 
 
 def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, values: Floats) -> Bools:
