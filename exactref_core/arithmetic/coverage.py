@@ -12,6 +12,7 @@ from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
+from exactref_core.arithmetic.estimates import output_ends
 from exactref_core.arithmetic.graph import Indices, Node, sum_terms
 from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
@@ -159,7 +160,7 @@ def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, value
     x = x.take(flat)
     bound = bound.map(lambda array: array[flat], (part.node.size,))
     with np.errstate(all="ignore"):
-        ends = part.ends(x, bound)
+        ends = output_ends(x, bound, part.compute, part.store)
         found = (values >= ends.low[1]) & (values <= ends.high[1])
     found &= np.isfinite(np.asarray(bound.error.low))
     return found if x.special is None else found & (x.special == 0)

@@ -71,8 +71,8 @@ def estimated(
 ) -> Estimate:
     """Return an estimate from outer ends (``found``) and inner ones.
 
-    ``undecided``: where something is not known; ``vague``: of the ends, nothing; ``unsure``: what
-    else outputs may be.
+    ``undecided``: where this level leaves anything open; ``vague``: where both ends are, whatever
+    brackets say; ``unsure``: where it is open which infinities and NaN outputs may be.
     """
     left = np.flatnonzero(undecided)
     nothing = vague[left]
