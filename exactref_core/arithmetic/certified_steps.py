@@ -47,9 +47,24 @@ def inherited(
         # What a choice that flips moves by: the candidates' difference, at most their sizes.
         gap = algebra.absolute(algebra.subtract(number(values[1]), number(values[2])))
         sizes[1:] = [gap, rational(0)]
-    if verb != "divide":
-        return rules.inherited(algebra, verb, size, sizes, errors)
-    divisor = node.operands[1]
+    if verb == "divide":
+        return quotient(reading, node, flat, values, bounds)
+    return rules.inherited(algebra, verb, size, sizes, errors)
+
+
+def quotient(
+    reading: CertifiedBounds,
+    node: Node,
+    flat: int,
+    values: Sequence[Scalar],
+    bounds: Sequence[ScalarBound],
+) -> Any:
+    """Return what `inherited` does of a quotient."""
+    algebra, verb, divisor = reading.algebra, node.verb, node.operands[1]
+    result = reading.exact.value(node, flat)
+    sizes = [algebra.absolute(number(x)) if finite(x) else rational(0) for x in values]
+    size = algebra.absolute(number(result)) if finite(result) else rational(0)
+    errors = [bound.error for bound in bounds]
     grows = reading.flush and divisor.attrs == GROWS
     least: Any = rational(0)
     if is_float_input(divisor):
