@@ -207,7 +207,7 @@ class FloatBounds(Layered):
             if verb == "divide":
                 scales = powers_of_two(values[1]) & (np.asarray(bounds[1].error.high) == 0)
                 before = either(scales, inherited, before)
-        sets, unsure = step_sets(node, values, bounds, result, before)
+        sets, unsure = step_sets(node, values, bounds, result, before, self.flush)
         if sets is not None and form is not None and overflow_sides(node) != ANY_SIDE:
             sets, unsure = without_numbers(form, result, error, sets, unsure)
         if sets is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.algebraic_reading import settled
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite, number
+from exactref_core.arithmetic.floors import floor_of
 from exactref_core.arithmetic.graph import Node, Store, is_float_input, sum_format
 from exactref_core.exact.grid import ceil_number, floor_number, round_number, upward
 from exactref_core.exact.interval import Interval, Unsure, rational
@@ -95,7 +96,10 @@ def output(reading: CertifiedBounds, node: Node, flat: int) -> ScalarOutput:
         for candidate in found:
             more |= int(states.of_values(candidate)) & ~states.FINITE
     else:
-        low, high = outward(reading, node, flat, x, error, bound.clip)
+        clip = bound.clip
+        if clip is None and floor_of(source, reading.flush) is not None:
+            clip = rational(0), None
+        low, high = outward(reading, node, flat, x, error, clip)
         more = store_set(reading.algebra, x, error, compute, store)
     if sets & states.FINITE:
         sets |= more
@@ -168,7 +172,7 @@ def lower_end(algebra: Any, x: Any, error: Any, clip: Any, form: Format) -> Any:
 def upper_end(algebra: Any, x: Any, error: Any, clip: Any, form: Format) -> Any:
     """Return x + error, up to a number of the grid."""
     above = x + error
-    above = above if clip is None else -algebra.maximum(-above, -clip[1])
+    above = above if clip is None or clip[1] is None else -algebra.maximum(-above, -clip[1])
     return ceil_number(algebra, above, form)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from exactref_core.arithmetic.ranges import Range, within
 from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
 from exactref_core.arithmetic.staged_products import staged, within_reach
+from exactref_core.arithmetic.stores import clip_of
 from exactref_core.exact.double_double import Floats
 from exactref_core.formats.rounding import Overflow
 
@@ -94,7 +96,9 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     bounds = FloatBounds(part.coarse, standard, flush, precise)
     bounds.least = frozenset() if precise else lower_ends_suffice(part.source)
     x: Approx = part.coarse.whole(part.source)
-    bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
+    bound: Bound = bounds.whole(part.source)
+    bound = replace(bound, clip=clip_of(part.source, bound, flush))
+    bound = bound.map(np.ravel, part.node.shape)
     x = flatten(x)
     least, spread, high = bound.error.low, np.asarray(x.spread), x.high
     if flat is not None:

@@ -10,6 +10,7 @@ from exactref_core.arithmetic import rules, states
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import ALGEBRA, Bound, either, magnitude
 from exactref_core.arithmetic.brackets import Bracket
+from exactref_core.arithmetic.floors import floor_of
 from exactref_core.arithmetic.graph import GROWS, Indices, Node, is_float_input, sum_format
 
 if TYPE_CHECKING:
@@ -29,15 +30,27 @@ def inherited(
     """Return the error of a quotient before any rounding of its own."""
     divisor, quotient = node.operands[1], magnitude(result)
     sizes, errors = [magnitude(x) for x in values], [b.error for b in bounds]
-    if reading.flush and divisor.attrs == GROWS:
-        errors[1], least = grown(reading, divisor, flat)
-        found: Bracket = rules.over_grown(ALGEBRA, quotient, sizes, errors, least)
+    grows = reading.flush and divisor.attrs == GROWS
+    least = ALGEBRA.constant(floor_of(divisor, reading.flush) or 0)
+    if grows:
+        errors[1], own = grown(reading, divisor, flat)
+        least = ALGEBRA.maximum(own, least)
+    elif is_float_input(divisor):
+        errors[1] = Bracket(0.0, 0.0)  # flushed, it is 0 and nothing between: a matter of sets
+    if grows or below(sizes[1], errors[1], least):
+        found: Bracket = rules.over_least(ALGEBRA, quotient, sizes, errors, least)
     else:
-        if is_float_input(divisor):
-            errors[1] = Bracket(0.0, 0.0)  # flushed, it is 0 and nothing between: a matter of sets
         found = rules.inherited(ALGEBRA, "divide", quotient, sizes, errors)
     found = divisor_may_be_infinite(found, quotient, bounds[1])
-    return special_quotient(found, result, values, bounds, errors)
+    return special_quotient(found, result, values, bounds, errors, least)
+
+
+def below(size: Bracket, error: Bracket, least: Bracket) -> bool:
+    """Return whether some divisors may lie below a positive number, for all that errors say.
+
+    Where none does, that it is their floor tells nothing.
+    """
+    return least.low > 0 and not np.all(size.low >= (error.high + least.high) * (1 + 2.0**-50))
 
 
 def grown(reading: FloatBounds, node: Node, flat: Indices | None) -> tuple[Bracket, Bracket]:
@@ -75,6 +88,7 @@ def special_quotient(
     values: list[Approx],
     bounds: list[Bound],
     errors: list[Bracket],
+    least: Bracket,
 ) -> Bracket:
     """Return the inherited error of a quotient by zero, or of infinities and NaN.
 
@@ -91,7 +105,7 @@ def special_quotient(
     if result.special is not None:
         beside = (result.special != 0) & (given[0] | given[1])
         sizes = [magnitude(v) for v in values]
-        found = either(beside, rules.from_zero(ALGEBRA, "divide", sizes, errors), found)
+        found = either(beside, rules.from_zero(ALGEBRA, "divide", sizes, errors, least), found)
         certain = certain | (beside & ~first)
     # Of x / 0 for a number x there is no bound where 0 carries an error.
     none, maybe = zero & surely & ~given[0], zero & moves & ~given[0]

@@ -28,7 +28,7 @@ __all__ = [
     "from_zero",
     "grown",
     "inherited",
-    "over_grown",
+    "over_least",
     "product_error",
     "rounded_step",
 ]
@@ -121,11 +121,12 @@ def flushed_product(algebra: Any, form: Format, size: Any, error: Any) -> tuple[
     return kept + lost, kept, algebra.gate(algebra.monus(least, normal), least)
 
 
-def over_grown(algebra: Any, size: Any, sizes: list[Any], errors: list[Any], least: Any) -> Any:
+def over_least(algebra: Any, size: Any, sizes: list[Any], errors: list[Any], least: Any) -> Any:
     """Return the error that a quotient takes over, whose divisor b is stored as ``least`` or more.
 
     a'/b' is furthest above a/b where b' is smallest. Below it lies furthest where b' is largest:
-    (a/b) - (a - da) / (b + db) = (da + (a/b) db) / (b + db).
+    (a/b) - (a - da) / (b + db) = (da + (a/b) db) / (b + db). Where da > a, it is
+    a'/b' < 0 over the smallest b', and no further away than above: a / b <= a / b'.
     """
     (_, b), (da, db) = sizes, errors
     fall = algebra.minimum(db, algebra.monus(b, least))
@@ -159,19 +160,22 @@ def inherited(algebra: Any, verb: str, size: Any, sizes: list[Any], errors: list
     raise KeyError(verb)
 
 
-def from_zero(algebra: Any, verb: str, sizes: list[Any], errors: list[Any]) -> Any:
+def from_zero(
+    algebra: Any, verb: str, sizes: list[Any], errors: list[Any], least: Any = None
+) -> Any:
     """Return how large a number may be that a step of several operands stores for an infinity or
     NaN, before any rounding of its own.
 
     Nothing is told of its distance from such a result: it is measured from 0, by the sizes of the
     stored operands. The size of an operand that is an infinity or NaN itself is 0 here, and its
-    error bounds what is stored for it in the same way.
+    error bounds what is stored for it in the same way. A divisor is stored as ``least`` or more.
     """
     first, second = (size + error for size, error in zip(sizes[-2:], errors[-2:], strict=True))
     if verb in ("add", "subtract", "hypot"):
         return first + second
     if verb == "divide":
-        return algebra.quotient(first, algebra.monus(sizes[1], errors[1]))
+        bottom = algebra.monus(sizes[1], errors[1])
+        return algebra.quotient(first, algebra.maximum(bottom, least))
     if verb in ("larger", "by_sign"):
         return algebra.maximum(first, second)
     raise KeyError(verb)

@@ -60,7 +60,7 @@ def score(
             reach = rules.from_zero(ALGEBRA, "add", [size, magnitude(values[1])], moved)
             inherited = either(result.special != 0, reach, inherited)
         error = rules.rounded_step(ALGEBRA, form, whole, inherited, 1, rules.HALF * 0, False)
-    sets, unsure = step_sets(node, values, bounds, result, inherited)
+    sets, unsure = step_sets(node, values, bounds, result, inherited, reading.flush)
     if near is not None:
         known = np.uint8(states.FINITE) if sets is None else sets
         sets, unsure = np.broadcast_to(known, near.shape), merge(unsure, near)
