@@ -76,8 +76,11 @@ def row_set(node: Node, flat: int, found: RowBound) -> int:
         result |= states.NAN
     if any(s & states.PLUS for s in kept) or sum_overflows(found):
         result |= states.NAN | infinite
-    if all(s & states.MINUS for s in kept) or added_to_infinity(node, flat, found):
+    emptied = all(s & states.MINUS for s in kept)
+    if emptied or added_to_infinity(node, flat, found):
         result |= states.NAN
+    if emptied and node.verb == "logsumexp":
+        result |= states.MINUS
     return result
 
 

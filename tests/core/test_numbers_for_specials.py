@@ -144,3 +144,14 @@ def test_an_infinity_beside_a_stored_nan_saturates() -> None:
     assert result.rounded.tolist() == [np.inf]
     assert alike(result, "normal", False)
     assert result.covers(F32([np.finfo(F32).max])).all()
+
+
+def test_a_row_of_scores_that_all_overflow_has_a_log_sum_exp_of_minus_infinity() -> None:
+    """Libraries look out for a maximum of -inf, or make NaN of it."""
+    top, step = F32(np.finfo(F32).max), F32(2.0**103)
+    op = er.define(lambda v, x, y: v.logsumexp(v.subtract(x, y), axis=-1), name="made")
+    result = op(F32([-top] * 3), F32([step] * 3))
+    assert result.rounded.tolist() == -top
+    assert alike(result, "normal", False)
+    for output in (-top, F32(-np.inf), F32(np.nan)):
+        assert result.covers(output).all()
