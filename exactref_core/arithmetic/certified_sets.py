@@ -30,7 +30,8 @@ __all__ = [
     "at_least",
     "branch",
     "ieee_product",
-    "never_a_number",
+    "is_loose",
+    "never_divides",
     "overflow_set",
     "pair_set",
     "scales",
@@ -94,7 +95,8 @@ def seven(
     if not finite(value):
         # What is stored for it as a number is no larger than the error.
         moved = isinstance(error, Interval) or error != 0
-        return int(states.classes(sets, moved, True, moved, True, True))
+        below, zero = moved and floor is None, not floor
+        return int(states.classes(sets, below, zero, moved, True, True))
     x = number(value)
     if not isinstance(error, Interval) and error == 0:
         side = sign(value)
@@ -245,7 +247,14 @@ def scales(divisor: Scalar, bound: ScalarBound) -> bool:
     return top > 0 and top & (top - 1) == 0 and bottom & (bottom - 1) == 0
 
 
-def never_a_number(bound: ScalarBound) -> bool:
-    """Return whether an infinity or NaN is certainly stored as one."""
-    exact = not isinstance(bound.error, Interval) and bound.error == 0
-    return exact or not bound.states & states.FINITE
+def never_divides(divisor: Scalar, error: Any, bound: ScalarBound) -> bool:
+    """Return whether a divisor is certainly stored as an infinity, NaN or 0."""
+    exact = not isinstance(error, Interval) and bool(error == 0)
+    if finite(divisor):
+        return exact and sign(divisor) == 0
+    return exact or not bound.states & states.FINITE  # a number stored for it is 0
+
+
+def is_loose(value: Scalar, bound: ScalarBound) -> bool:
+    """Return whether a number may be stored for an infinity or NaN."""
+    return not finite(value) and bool(bound.states & states.FINITE)

@@ -78,10 +78,11 @@ def output(reading: CertifiedBounds, node: Node, flat: int) -> ScalarOutput:
     sets = bound.states & ~states.STICKY
     special = not finite(value)
     if compute is None or (special and (math.isfinite(rounded) or not sets & states.FINITE)):
+        sets |= int(states.of_values(rounded))
         low = high = rounded if math.isfinite(rounded) else math.nan
         if store.overflow is Overflow.SATURATE and form.is_float:
             low, high = saturate(low, high, sets, form)
-        return ScalarOutput(low, high, held(sets | int(states.of_values(rounded)), form))
+        return ScalarOutput(low, high, held(sets, form))
     # A finite number stored for an infinity or NaN is bounded by its own size.
     x = rational(0) if special else number(value)
     error = bound.inherited if store.lone else bound.error

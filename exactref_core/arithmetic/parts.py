@@ -13,20 +13,15 @@ from typing import Any
 import numpy as np
 
 from exactref_core.arithmetic.alike import alike
-from exactref_core.arithmetic.approx import Approx
-from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bound_levels import bound_readings
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.certified import CertifiedReading
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output
-from exactref_core.arithmetic.estimates import EVERYTHING, Estimate, estimate_of, known, output_ends
+from exactref_core.arithmetic.estimates import EVERYTHING, Estimate, estimate_of, known
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.ladder import Ladder
-from exactref_core.arithmetic.range_ends import (
-    Ends,
-    widen_by_flush,
-)
+from exactref_core.arithmetic.range_ends import widen_by_flush
 from exactref_core.arithmetic.ranges import Bools, Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
@@ -146,10 +141,6 @@ class Part(Ladder):
             shape = flat.shape
         bound = replace(bound, clip=clip_of(self.source, bound, flush))
         return estimate_of(flatten(x), bound.map(np.ravel, shape), self.compute, self.store, flush)
-
-    def ends(self, x: Approx, bound: Bound) -> Ends:
-        """Return the ends before they are made finite."""
-        return output_ends(x, bound, self.compute, self.store)
 
     def range_one(self, standard: Any, flush: bool, flat: int) -> Range:
         """Return one element's certified range."""

@@ -203,7 +203,8 @@ def seven(
 ) -> tuple[Any, Any]:
     """Return the sets over the seven classes and where a sign is unsure.
 
-    ``either``: an exact zero may have either sign. No stored number is below ``floor``.
+    ``either``: an exact zero may have either sign. No stored number is below ``floor``. A number
+    that is stored for an infinity or NaN, whose high word is 0, is no larger than the error.
     """
     spread = np.asarray(x.spread)
     # Of an exact value the sign of a rounded difference is that of the difference.
@@ -224,13 +225,6 @@ def seven(
     plus = np.where(exact, ~np.signbit(x.high), True)
     vague = (below & ~sure_below) | (above & ~sure_above) | (zero & ~sure_zero)
     vague = vague & ((np.asarray(sets) & states.FINITE) != 0)
-    if x.special is not None:
-        # A number that is stored for an infinity or NaN, as erf(inf) for erf(NaN), may be any.
-        given = x.special != 0
-        below, zero, above, minus, plus = (
-            given | part for part in (below, zero, above, minus, plus)
-        )
-        vague = vague & ~given
     return states.classes(sets, below, zero, above, minus, plus), vague
 
 
