@@ -52,7 +52,13 @@ class LineArithmetic(Arithmetic):
 
     def add(self, left: Number, right: Number) -> Number:
         """Return left + right: (a + s) + (b + t) = (a + b) + (s + t)."""
-        if not (isinstance(left, Interval) and isinstance(right, Interval)) or left.kin(right):
+        if not isinstance(left, Interval):
+            left, right = right, left
+        if not isinstance(left, Interval):
+            return left + right
+        if not isinstance(right, Interval):
+            return self.moved(left, right)
+        if left.kin(right):
             return super().add(left, right)
         offsets = [0 if x.base is None else x.offset for x in (left, right)]
         if not any(offsets):
@@ -60,6 +66,14 @@ class LineArithmetic(Arithmetic):
         rest = super().add(rest_of(left), rest_of(right))
         total = sum(offsets)
         return super().add(rest, rational(total)) if total else rest
+
+    def moved(self, number: Interval, by: Rational) -> Number:
+        """Return number + by; where offsets cancel, with the ends of the rest."""
+        total = number.offset + by
+        if number.base is None or abs(total) >= abs(number.offset):
+            return super().add(number, by)
+        rest = rest_of(number)
+        return super().add(rest, total) if total else rest
 
     def multiply(self, left: Number, right: Number) -> Number:
         """Return left * right: (a + s)(b + t) = a b + (a t + b s + s t)."""
