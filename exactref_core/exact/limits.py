@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import gmpy2
-
 from exactref_core.exact.interval import Interval, Number, opened, opens_of, rational
 from exactref_core.exact.lines import LineArithmetic, apart
+from exactref_core.exact.sizes import is_beyond
 
 __all__ = ["near"]
 
@@ -22,6 +21,8 @@ __all__ = ["near"]
 FAR, CLOSE = 4, rational(1) / 16
 # Poles at 0, -1, ..., as far as the recurrence goes.
 POLES = 8
+# MPFR's exponents are below 2^30: those of e^x, and of e^(-x^2), from here on may not be.
+HUGE, FARTHEST = 1 << 28, 1 << 14
 ONE, TWO = rational(1), rational(2)
 
 
@@ -29,6 +30,8 @@ def near(name: str, arithmetic: Any, x: Number) -> Number | None:
     """Return a function near a limit, pole or end; None where it is not near one."""
     if not isinstance(arithmetic, LineArithmetic):
         return None
+    if name in GROWING and huge(arithmetic, name, x):
+        return GROWING[name](arithmetic, x)
     if name in LIMITS:
         wanted, limit = LIMITS[name]
         side = far(arithmetic, x)
@@ -36,6 +39,8 @@ def near(name: str, arithmetic: Any, x: Number) -> Number | None:
             return limit(arithmetic, x, side)
     if not isinstance(x, Interval):
         return None
+    if name in LOGARITHMS and is_beyond(x) and x.low >= 0 and arithmetic.size(x) is not None:
+        return LOGARITHMS[name](arithmetic, x)
     if name in ENDS or name in GAMMAS:
         found = apart(x)
         center, rest = (rational(0), x) if found is None else found
@@ -67,12 +72,66 @@ def is_pole(center: Any) -> bool:
     return bool(-POLES <= center <= 0 and center == int(center))
 
 
+def huge(a: LineArithmetic, name: str, x: Number) -> bool:
+    """Return whether the exponents of e^x or of e^-x, or of erfc x, may be too large for MPFR."""
+    (low, high), least = a.ends(x), FARTHEST if name == "erfc" else HUGE
+    return bool(low >= least or high <= -least)
+
+
+def enclosed(a: LineArithmetic, name: str, x: Number) -> Number:
+    """Return the enclosure of a function of the table, where it is monotone."""
+    from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
+
+    function = (FUNCTIONS | INTERNAL)[name]
+    return opened(*function.hull(a, *a.ends(x)), a, False, False)
+
+
+# -- beyond MPFR's exponents -------------------------------------------------------------------
+
+
+def half_sum(a: LineArithmetic, x: Number, side: int) -> Number:
+    """Return (e^x + side e^-x) / 2."""
+    other = a.multiply(rational(side), a.exp(-x))
+    return a.divide(a.add(a.exp(x), other), TWO)
+
+
+GROWING: dict[str, Callable[[LineArithmetic, Number], Number]] = {
+    "exp": lambda a, x: a.exp(x),
+    "exp2": lambda a, x: a.exp(a.multiply(x, a.log(TWO))),
+    "expm1": lambda a, x: a.subtract(a.exp(x), ONE),
+    "sinh": lambda a, x: half_sum(a, x, -1),
+    "cosh": lambda a, x: half_sum(a, x, 1),
+    "erfc": lambda a, x: (
+        complement(a, x) if a.ends(x)[0] > 0 else a.subtract(TWO, complement(a, x))
+    ),
+}
+
+
+def arc(a: LineArithmetic, x: Number, side: int) -> Number:
+    """Return log(x + sqrt(x^2 + side))."""
+    return a.log(a.add(x, a.sqrt(a.add(a.multiply(x, x), rational(side)))))
+
+
+LOGARITHMS: dict[str, Callable[[LineArithmetic, Number], Number]] = {
+    "log": lambda a, x: a.log(x),
+    "log2": lambda a, x: a.divide(a.log(x), a.log(TWO)),
+    "log10": lambda a, x: a.divide(a.log(x), a.log(rational(10))),
+    "log1p": lambda a, x: a.log(a.add(ONE, x)),
+    "asinh": lambda a, x: arc(a, x, 1),
+    "acosh": lambda a, x: arc(a, x, -1),
+    "cbrt": lambda a, x: a.of_size(1, a.divide(a.log(x), rational(3))),
+}
+
+
 # -- limits at infinity ------------------------------------------------------------------------
 
 
 def complement(a: LineArithmetic, x: Number) -> Number:
-    """Return erfc(|x|), which falls."""
+    """Return erfc(|x|), which falls: e^(-x^2) erfcx |x| where its exponent may be too small."""
     size = a.absolute(x)
+    if a.ends(size)[0] >= FARTHEST:
+        scaled = a.log(enclosed(a, "erfcx", size))
+        return a.of_size(1, a.subtract(scaled, a.multiply(size, size)))
     (low, high), (below, above) = a.ends(size), opens_of(size)
     least, most = a.down.erfc(high), a.up.erfc(low)
     return opened(least, most, a, above or bool(least.rc), below or bool(most.rc))
@@ -158,45 +217,39 @@ def around(a: LineArithmetic, name: str, center: Any, t: Number) -> Number:
     Gamma(1 + t) = (t - n) ... (t - 1) t Gamma(t - n), whose logarithmic derivatives are sums.
     """
     gaps = [a.subtract(t, rational(k)) for k in range(int(-center) + 1)]
-    past, step = GAMMAS[name]
-    value = past(a, t)
+    at_one, step = GAMMAS[name]
+    value = at_one(a, t)
     for gap in gaps:
         value = a.subtract(value, step(a, gap))
     return value
 
 
-def hull_of(name: str) -> Callable[[LineArithmetic, Number], Number]:
-    """Return the enclosure of a function of the table at 1 + t."""
-
-    def enclose(a: LineArithmetic, t: Number) -> Number:
-        from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
-
-        function = (FUNCTIONS | INTERNAL)[name]
-        return opened(*function.hull(a, *a.ends(a.add(ONE, t))), a, False, False)
-
-    return enclose
+def past(name: str) -> Callable[[LineArithmetic, Number], Number]:
+    """Return a function at 1 + t."""
+    return lambda a, t: enclosed(a, name, a.add(ONE, t))
 
 
 def log_gamma(a: LineArithmetic, t: Number) -> Number:
     """Return lgamma(1 + t) = -g t + sum (-t)^k zeta(k) / k over k > 1, g Euler's constant.
 
     It is convex, hence at or above the tangent -g t, and above that by less than t^2: zeta(2) / 2
-    < 0.83, and the others add less than 0.03. MPFR takes very long so near 1.
+    < 0.83, and the others add less than 0.03. As g > 1/2, it is -g t (1 + d) with |d| < 2 |t|.
+    MPFR takes very long so near 1.
     """
     least = rational(1) / (1 << a.precision // 2)
     if any(abs(end) > least for end in a.ends(t)):
-        return hull_of("lgamma")(a, t)
+        return past("lgamma")(a, t)
     euler = Interval(a.down.const_euler(), a.up.const_euler(), a)
-    tangent = a.multiply(-euler, t)
-    square = a.ends(a.multiply(t, t))[1]
-    return a.add(tangent, Interval(gmpy2.mpfr(0), square, a))
+    room = a.up.mul(max(abs(end) for end in a.ends(t)), 2)
+    around_one = Interval(a.down.sub(1, room), a.up.add(1, room), a)
+    return a.multiply(a.multiply(-euler, t), around_one)
 
 
 GAMMAS: dict[str, tuple[Any, Callable[[LineArithmetic, Number], Number]]] = {
     "lgamma": (log_gamma, lambda a, gap: a.log(a.absolute(gap))),
-    "digamma": (hull_of("digamma"), lambda a, gap: a.divide(ONE, gap)),
+    "digamma": (past("digamma"), lambda a, gap: a.divide(ONE, gap)),
     "trigamma": (
-        hull_of("trigamma"),
+        past("trigamma"),
         lambda a, gap: -a.divide(ONE, a.multiply(gap, gap)),
     ),
 }

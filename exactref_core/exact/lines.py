@@ -12,7 +12,6 @@ from __future__ import annotations
 import gmpy2
 
 from exactref_core.exact.interval import (
-    Arithmetic,
     Interval,
     Number,
     Rational,
@@ -20,6 +19,7 @@ from exactref_core.exact.interval import (
     opens_of,
     rational,
 )
+from exactref_core.exact.sizes import SizedArithmetic
 
 __all__ = ["LineArithmetic", "apart"]
 
@@ -47,7 +47,7 @@ def apart(number: Number) -> tuple[Rational, Number] | None:
     return number.offset, rest
 
 
-class LineArithmetic(Arithmetic):
+class LineArithmetic(SizedArithmetic):
     """Interval arithmetic in which rests beside rationals are kept."""
 
     def add(self, left: Number, right: Number) -> Number:
@@ -101,6 +101,9 @@ class LineArithmetic(Arithmetic):
 
     def divide_open(self, left: Number, right: Interval) -> Number:
         """Return left / right, where the divisor may end at a 0 that it is not."""
+        found = self.by_sizes(left, right, -1)
+        if found is not None:
+            return found
         if right.high == 0 and right.open_high:
             return -self.divide_open(left, -right)
         if not (right.low == 0 and right.open_low and right.high > 0):
@@ -130,12 +133,10 @@ class LineArithmetic(Arithmetic):
         return super().add(super().divide(split[1], super().add(found, root)), root)
 
     def log(self, number: Number) -> Number:
-        """Return log(number): log(1 + t) as log1p(t), and without an end at a 0 that it is not."""
+        """Return log(number): log(1 + t) as log1p(t)."""
         split = apart(number) if isinstance(number, Interval) else None
         if split is not None and split[0] == 1:
             return self.rising("log1p", split[1])
-        if isinstance(number, Interval) and number.low == 0 and number.open_low:
-            return opened(-gmpy2.inf(), self.up.log(number.high), self, True, number.open_high)
         return super().log(number)
 
     def rising(self, name: str, number: Number) -> Number:
