@@ -12,6 +12,7 @@ import numpy as np
 from exactref_core.arithmetic import (
     certified_sets,
     certified_steps,
+    factored_certified_bounds,
     flush_certified_bounds,
     rules,
     states,
@@ -21,8 +22,15 @@ from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite,
 from exactref_core.arithmetic.certified_loads import constant, loaded
 from exactref_core.arithmetic.certified_prefixes import prefix_sums
 from exactref_core.arithmetic.families import FAMILIES, family
-from exactref_core.arithmetic.graph import COUNTS, GROWS, Node, dot_terms, sum_terms
-from exactref_core.arithmetic.scalar_bound import ScalarBound, ScalarTerm
+from exactref_core.arithmetic.graph import (
+    COUNTS,
+    FACTORED,
+    GROWS,
+    Node,
+    dot_terms,
+    sum_terms,
+)
+from exactref_core.arithmetic.scalar_bound import ScalarBound, ScalarTerm, is_exactly
 from exactref_core.arithmetic.step_sets import ANY_SIDE, overflow_sides
 from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
 from exactref_core.arithmetic.traversal import Layered, element_layers
@@ -93,6 +101,8 @@ class CertifiedBounds(Layered):
     def admit(self, node: Node, flat: int) -> ScalarBound:
         """The union of the admitted computations."""
         guarded, extra = node.attrs
+        if guarded == FACTORED:
+            return factored_certified_bounds.bound(self, node, flat)
         result = self.bound(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
@@ -217,9 +227,8 @@ class CertifiedBounds(Layered):
         if form is None:
             raise ValueError("a dot product has a compute format")
         sets = certified_sets.pair_set("multiply", x, y)
-        if not (finite(x.value) and finite(y.value)):
-            return ScalarTerm(certified_sets.ieee_product(x.value, y.value), rational(0), sets)
-        a, b = number(x.value), number(y.value)
+        a, b = (number(t.value) if finite(t.value) else rational(0) for t in (x, y))
+        # A number that is stored for an infinity or NaN is measured from 0.
         value = algebra.multiply(a, b)
         size, left, right = (algebra.absolute(v) for v in (value, a, b))
         error = algebra.product_change(size, left, right, x.error, y.error)
@@ -240,6 +249,8 @@ class CertifiedBounds(Layered):
                 error = rules.rounded_step(algebra, form, size, error, units, etas, self.flush)
         if sets & states.FINITE:
             sets |= certified_sets.overflow_set(algebra, form, value, moved)
+        if not (finite(x.value) and finite(y.value)):
+            value = certified_sets.ieee_product(x.value, y.value)
         return ScalarTerm(value, error, sets)
 
     def pair(self, node: Node, x: ScalarTerm, y: ScalarTerm) -> ScalarTerm:
@@ -249,14 +260,17 @@ class CertifiedBounds(Layered):
             raise ValueError("a dot product has a compute format")
         sets = certified_sets.pair_set("add", x, y)
         value = self.exact.total([x.value, y.value])
-        if not finite(value):
-            return ScalarTerm(value, rational(0), sets)
         moved = x.error + y.error
-        size = algebra.absolute(number(value))
+        middle = number(value) if finite(value) else rational(0)
+        if not finite(value):
+            # A number that is stored for an infinity or NaN is measured from 0.
+            sizes = [algebra.absolute(number(t.value)) for t in (x, y) if finite(t.value)]
+            moved = moved + algebra.total(sizes)
+        size = algebra.absolute(middle)
         error = rules.rounded_step(algebra, form, size, moved, 1, Fraction(0), self.flush)
         # Beside a zero the other product is stored as it is.
         if sets & states.FINITE and not (is_exactly(x, 0) or is_exactly(y, 0)):
-            sets |= certified_sets.overflow_set(algebra, form, number(value), moved)
+            sets |= certified_sets.overflow_set(algebra, form, middle, moved)
         return ScalarTerm(value, error, sets)
 
     def accumulate(self, node: Node, flat: int) -> ScalarBound:
@@ -282,9 +296,3 @@ class CertifiedBounds(Layered):
             # Measured from 0, as what is stored for an infinity or NaN is, with all other terms.
             error = error + sums.magnitudes
         return ScalarBound(error, error, certified_sets.sum_set(self, form, terms, values))
-
-
-def is_exactly(term: ScalarTerm, value: int) -> bool:
-    """Return whether a term is certainly an integer."""
-    exact = not any(isinstance(x, Interval) for x in (term.value, term.error))
-    return exact and bool(term.value == value and term.error == 0)

@@ -75,7 +75,9 @@ def vanishes(
     form, algebra = node.compute, reading.algebra
     if form is None or any(isinstance(b.error, Interval) or b.error != 0 for b in bounds):
         return form is not None
-    c, d = (algebra.absolute(number(v)) if finite(v) else rational(0) for v in values)
+    if not all(finite(v) for v in values):
+        return False
+    c, d = (algebra.absolute(number(v)) for v in values)
     scale, none = rational(form.smallest_normal * 4), rational(0)
     near = [reaches(algebra, big * scale - small, none) for big, small in ((c, d), (d, c))]
     return any(near) and all(sign(v) != 0 for v in values)

@@ -167,7 +167,7 @@ def make_output(
     if form.is_float and not (form.infinity or form.nan):
         overflow = Overflow.SATURATE  # the format has nothing else to store
     parts = []
-    found = [lone_root(root) for root in roots]
+    found = [lone_root(root, compute) for root in roots]
     if infinities == ANY and len(roots) > 1:
         both = [stored for _, stored in found]
         special = [Special("any", part, ANY) for part in range(2)]
@@ -182,18 +182,22 @@ def make_output(
     return PartsOutput(op.name, name, form, parts, nodes, None, op.normal_answer)
 
 
-def lone_root(root: Node) -> tuple[bool, Node]:
-    """Return whether a definition is one step over inputs, and it without a rounding point."""
+def lone_root(root: Node, compute: Format) -> tuple[bool, Node]:
+    """Return whether a definition is one step over inputs, and it without a rounding point.
+
+    A declared store in another format than ``compute`` is a rounding of its own.
+    """
     if root.verb == "store":
         return True, root  # an earlier call's rounding, which is none of this one's
     if root.verb == "load":
         return True, Node(root.verb, root.operands, root.shape, root.attrs, None)
     if root.verb == "view":
-        lone, source = lone_root(root.operands[0])
+        lone, source = lone_root(root.operands[0], compute)
         return lone, Node("view", (source,), root.shape, root.attrs, root.compute) if lone else root
     if root.verb in LONE and all(is_source(x) for x in root.operands):
         return True, Node(root.verb, root.operands, root.shape, root.attrs, None)
-    if root.verb == "within" and root.attrs[0] == 1 and is_fused(root.operands[0]):
+    once = root.verb == "within" and root.attrs[0] == 1 and root.compute == compute
+    if once and is_fused(root.operands[0]):
         return True, root.operands[0]
     return is_source(root), root
 

@@ -8,6 +8,7 @@ from typing import Any
 from exactref_core.errors import InputError
 from exactref_core.op import Domain, Op, axes_of, without_axes
 from exactref_core.ops.dtypes import FLOATS
+from exactref_core.ops.masks import nothing_of
 
 __all__ = ["OPS", "TIES", "shared"]
 
@@ -96,12 +97,6 @@ def pair_backward(
     return v.if_number(other, v.if_number(x, found, zero), alone)
 
 
-def nothing_of(v: Any, g: Any) -> Any:
-    """Return 0, as a gradient that is multiplied by a mask of what is chosen: NaN of infinities."""
-    zero = v.broadcast(v.exact.constant(0), g.shape)
-    return v.admit(zero, zero, v.multiply(g, v.constant(0)))
-
-
 def maximum_backward(
     v: Any, grad_output: Any, x1: Any, x2: Any, nan: str = "propagate", ties: str = "even"
 ) -> Any:
@@ -164,7 +159,13 @@ def shared(v: Any, g: Any, rows: Any, nan: str, ties: str) -> Any:
     one, zero = v.exact.constant(1), v.exact.constant(0)
     part = v.within(v.exact.step("multiply", g, share), 2, Fraction(1, 2))
     some = v.by_order(v.order(share, zero, 0), part, nothing_of(v, g), zero)
-    return v.by_order(v.order(share, one, 0), g, g, some)
+    found = v.by_order(v.order(share, one, 0), g, g, some)
+    if nan != "propagate" or ties != "even":
+        return found
+    # Kernels count the elements that equal the maximum, and none equals NaN: 0 / 0.
+    most = v.keep(v.largest(rows, nan), rows.shape)
+    none = v.exact.step("multiply", most, zero)
+    return v.if_number(most, found, v.admit(found, found, none))
 
 
 def largest_backward(
@@ -179,7 +180,8 @@ def largest_backward(
     """grad_output for the largest element, exactly 0 for the others, or grad_output times 0.
 
     Equal ones share it evenly, or with ``ties="first"`` the first has all of it. A NaN counts as
-    the largest, or where it is ignored as the smallest.
+    the largest, or where it is ignored as the smallest; where the maximum is NaN, all that share
+    evenly may have NaN, since none equals it.
     """
     return {"x": over_rows(v, grad_output, x, axis, nan, ties)}
 
@@ -196,7 +198,8 @@ def smallest_backward(
     """grad_output for the smallest element, exactly 0 for the others, or grad_output times 0.
 
     Equal ones share it evenly, or with ``ties="first"`` the first has all of it. A NaN counts as
-    the smallest, or where it is ignored as the largest.
+    the smallest, or where it is ignored as the largest; where the minimum is NaN, all that share
+    evenly may have NaN, since none equals it.
     """
     return {"x": over_rows(v, grad_output, v.exact.step("negative", x), axis, nan, ties)}
 
@@ -213,12 +216,13 @@ def clip_backward(
     v: Any, grad_output: Any, x: Any, min: Any = None, max: Any = None, nan: str = "propagate"
 ) -> Any:
     """grad_output for x where min <= x <= max, at the bounds too; for min where x < min < max; for
-    max where x > max, or where max < min. Exactly 0 elsewhere.
+    max where x > max, or where max < min. Exactly 0 elsewhere, or grad_output times 0.
 
-    Comparisons with a NaN that propagates do not hold. A NaN bound that is ignored is none, and
-    such an x counts as below min, or without min as above max.
+    Comparisons with a NaN that propagates do not hold, those that x be within the bounds or those
+    that it be beyond: x has 0 or grad_output. A NaN bound that is ignored is none, and such an x
+    counts as below min, or without min as above max.
     """
-    zero, ignores = v.exact.constant(0), nan != "propagate"
+    zero, ignores = nothing_of(v, grad_output), nan != "propagate"
 
     def above(one: Any, other: Any, yes: Any, no: Any, unordered: int = -1) -> Any:
         return v.by_order(v.order(one, other, unordered), yes, no, no)
@@ -228,7 +232,13 @@ def clip_backward(
         if bound is not None:
             pair = (bound, x) if order < 0 else (x, bound)
             passed = above(*pair, zero, passed, -1 if ignores else 1)
-    found = {"x": v.if_number(x, passed, zero) if ignores else passed}
+    if ignores:
+        found = {"x": v.if_number(x, passed, zero)}
+    else:
+        for one in (x, min, max):
+            if one is not None:
+                passed = v.if_number(one, passed, v.either(passed, grad_output))
+        found = {"x": passed}
     if min is not None:
         low = above(min, x, grad_output, zero)
         if ignores:

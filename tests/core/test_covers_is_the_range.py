@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,26 @@ def test_ends_are_covered_and_nothing_beyond(name: str, dtype: str) -> None:
         assert np.all(known.covers(er.asarray(mixed), standard).data)
 
 
+def test_an_output_after_others_under_other_rules_is_judged_as_if_it_were_the_first() -> None:
+    x, y = inputs("float32", 0)
+    tiny = er.asarray(np.ldexp(x.values(), -124), "float32")
+
+    def call() -> Any:
+        return er.sum(er.multiply(tiny, y), axis=-1)
+
+    rules = list(product(("normal", "any_order"), (False, True)))
+    ranges = {rule: call().finite_range(rule[0], flush_to_zero=rule[1]) for rule in rules}
+    ends = [end.data for pair in ranges.values() for end in pair]
+    assert len({end.tobytes() for end in ends}) == 8
+    ends += [np.nextafter(end, call().rounded.data) for end in ends]  # surely inside
+    for order in (rules, rules[::-1]):
+        used = call()
+        for (standard, flush), end in product(order, ends):
+            low, high = (side.data for side in ranges[standard, flush])
+            wanted = (low <= end) & (end <= high)
+            assert np.all(used.covers(end, standard, flush_to_zero=flush).data == wanted)
+
+
 def test_verdicts_on_means_whose_sums_overflow_do_not_depend_on_what_was_asked_before() -> None:
     x = np.full(31, 1.2e38, np.float32)
     x[1::2] *= np.float32(0.9)
@@ -106,3 +127,13 @@ def test_choices_by_the_sign_of_what_a_softmax_stored(call: Callable[..., Any]) 
             beyond = (end.data.view(bits) + outward.astype(bits)).view(end.data.dtype)
             outside = call(x).covers(er.asarray(beyond)).data
             assert not np.any(outside[end.values() != 0])
+
+
+def test_numbers_that_overflow_for_certain_leave_no_room_around_the_exact_value() -> None:
+    """exp(x + y - x) is beyond the range, whatever the sum errs by."""
+    op = er.define(lambda v, x, y: v.exp(v.subtract(v.add(x, y), x)), name="far")
+    x, y = np.float32([1e8, 3e7]), np.float32([100.0, 112.0])
+    assert np.isnan(op(x, y).finite_range()[0].values()).all()
+    assert op(x, y).covers(np.float32([np.inf, np.inf])).all()
+    for value in (3e38, 1e30, 1.0):
+        assert not op(x, y).covers(np.float32([value, value])).any()
