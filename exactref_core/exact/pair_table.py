@@ -13,7 +13,7 @@ from typing import Any
 
 import gmpy2
 
-from exactref_core.exact.interval import Arithmetic, Interval, Number, opened
+from exactref_core.exact.interval import Arithmetic, Interval, Number, opened, rational
 from exactref_core.exact.lines import LineArithmetic
 from exactref_core.exact.nonnegative import ScalarAlgebra, is_exact_zero
 from exactref_core.exact.pairs import ZERO, Box, PairFunction, furthest, is_special, plain, side
@@ -48,14 +48,20 @@ class Arctangent2(PairFunction):
 
     @staticmethod
     def narrow(arithmetic: Arithmetic, x: Number, y: Number) -> Number | None:
-        """Return a small angle from the positive abscissa, of which the side is told."""
-        if not isinstance(arithmetic, LineArithmetic) or side_of(y) <= 0:
+        """Return the angle of a point beside the positive abscissa, or far from it: pi / 2 less
+        the angle from the ordinate's axis."""
+        if not isinstance(arithmetic, LineArithmetic) or side_of(y) <= 0 or not side_of(x):
             return None
         if not (isinstance(x, Interval) or isinstance(y, Interval)):
             return None
         ratio = arithmetic.divide(x, y)
-        small = max(abs(end) for end in arithmetic.ends(ratio)) < 1
-        return arithmetic.rising("atan", ratio) if small else None
+        if max(abs(end) for end in arithmetic.ends(ratio)) < 1:
+            return arithmetic.rising("atan", ratio)
+        ratio = arithmetic.divide(y, x)
+        if max(abs(end) for end in arithmetic.ends(ratio)) >= 1:
+            return None
+        turn = arithmetic.multiply(rational(side_of(x)), arithmetic.quarter_turn())
+        return arithmetic.subtract(turn, arithmetic.rising("atan", ratio))
 
     @staticmethod
     def on_axis(x: Any) -> bool:

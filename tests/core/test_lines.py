@@ -180,8 +180,21 @@ def test_powers_near_one_and_tails_of_tails(mode: str) -> None:
         assert found == rounded(c.pow(*values), mode), (outer, inner)
         found = er.atan2(given[1], given[0], rounding=mode).rounded.tolist()[0]
         assert found == rounded(c.atan2(values[1], values[0]), mode), (outer, inner)
+        found = er.atan2(*given, rounding=mode).rounded.tolist()[0]
+        assert found == rounded(c.atan2(*values), mode), (outer, inner)
     tail = er.erfc(er.erfc(np.array([30.0])), rounding=mode).rounded.tolist()[0]
     assert tail == rounded(c.sub(gmpy2.mpfr(1), c.erf(c.erfc(gmpy2.mpfr(30)))), mode)
+
+
+@pytest.mark.parametrize("name", ["sin", "tanh", "cbrt", "erf"])
+def test_multiples_of_one_number_have_a_rational_quotient(name: str) -> None:
+    x = np.array([3.0, 0.3, 20.0])
+    once, negated = getattr(er, name)(x), er.negative(getattr(er, name)(x))
+    for mode in MODES:
+        assert er.divide(once, once, rounding=mode).rounded.tolist() == [1.0] * 3
+        assert er.divide(once, negated, rounding=mode).rounded.tolist() == [-1.0] * 3
+        thrice = er.multiply(once, np.full(3, 3.0))
+        assert er.divide(thrice, negated, rounding=mode).rounded.tolist() == [-3.0] * 3
 
 
 def test_what_is_beside_an_integer_is_none() -> None:
