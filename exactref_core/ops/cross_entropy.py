@@ -124,7 +124,9 @@ def cross_entropy_backward(
     """grad_output (p - q), over the number of rows that count for a mean; p the softmax weights.
 
     q is 1 at the target class, or 1 - s there and s / classes everywhere; rows of ``ignore_index``
-    have the gradient 0. With ``weight`` times that of the target class; not with both.
+    have the gradient 0. With ``weight`` times that of the target class; not with both. An infinite
+    grad_output may give NaN where q > 0: libraries compute p grad_output - q grad_output, the
+    gradients of nll_loss and log_softmax in turn.
     """
     rows, shape = rows_of(v, x)
     classes, share = rows.shape[-1], smoothing_of(label_smoothing)
@@ -132,11 +134,16 @@ def cross_entropy_backward(
         raise InputError("the gradient of cross_entropy takes weight or label_smoothing, not both")
     kept = v.classes(target, "target", shape, classes, ignore_index)
     p = v.kept_rows(v.weights(rows, v.keep_all()), kept)
-    rest = p if not share else v.subtract(p, v.constant(share / classes))
-    gap = v.at_target(rest, v.subtract(rest, v.constant(1 - share)), kept)
-    scale = row_slopes(v, grad_output, kept, weight, reduction)
-    found = v.placed_rows(v.multiply(gap, v.keep(scale, gap.shape)), kept)
-    return {"x": in_place(v, found, x, shape)}
+    slopes = v.keep(row_slopes(v, grad_output, kept, weight, reduction), p.shape)
+    rest, apart = p, v.multiply(p, slopes)
+    if share:
+        every = v.constant(share / classes)
+        rest, apart = v.subtract(p, every), v.subtract(apart, v.multiply(every, slopes))
+    own = v.constant(1 - share)
+    gap = v.at_target(rest, v.subtract(rest, own), kept)
+    apart = v.at_target(apart, v.subtract(apart, v.multiply(own, slopes)), kept)
+    found = v.multiply(gap, slopes)
+    return {"x": in_place(v, v.placed_rows(v.admit(found, found, apart), kept), x, shape)}
 
 
 def in_place(v: Any, rows: Any, x: Any, shape: tuple[int, ...]) -> Any:
