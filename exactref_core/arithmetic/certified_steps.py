@@ -33,6 +33,8 @@ def inherited(
     size = algebra.absolute(number(result)) if finite(result) else rational(0)
     errors = [bound.error for bound in bounds]
     if verb == "special" and answered(node.attrs[0], values[1:], errors[1:]):
+        if any(map(certified_sets.is_loose, values[1:], bounds[1:])):
+            raise Unbounded  # the parts may be those of any numbers
         return rational(0)
     if verb == "sqrt" and finite(values[0]) and not finite(result):
         # The root of a negative number: how far what is stored may lie above zero.
