@@ -29,6 +29,7 @@ __all__ = [
     "grown",
     "inherited",
     "over_least",
+    "own_rounding",
     "product_error",
     "rounded_step",
 ]
@@ -62,6 +63,15 @@ def rounded_step(
     total = error + (size + error) * algebra.constant(units * form.unit_roundoff)
     absolute = etas * form.eta + (form.smallest_normal if flush else 0)
     return total + algebra.gate(total, algebra.constant(absolute)) if absolute else total
+
+
+def own_rounding(
+    algebra: Any, form: Format, size: Any, error: Any, units: int, etas: Fraction, flush: bool
+) -> Any:
+    """Return what the rounding of a step adds to its error, as `rounded_step` has it."""
+    found = (size + error) * algebra.constant(units * form.unit_roundoff)
+    absolute = etas * form.eta + (form.smallest_normal if flush else 0)
+    return found + algebra.gate(error + found, algebra.constant(absolute)) if absolute else found
 
 
 def at_least(algebra: Any, size: Any, least: int = 0) -> Any:
@@ -185,8 +195,8 @@ def chosen_error(algebra: Any, verb: str, sizes: list[Any], errors: list[Any]) -
     """Return the error of a choice: of either candidate, and their difference where it may flip.
 
     The difference of the candidates is at most the sum of their magnitudes (for which callers that
-    know it may give the difference itself, and 0). A choice by sign is asked for only where what is
-    stored may take either branch, be it by an error, an infinity or NaN.
+    know it may give the difference itself, and 0). Callers know whether a choice by sign may flip,
+    be it by an error, an infinity or NaN, and give 0 twice where it does not.
     """
     if verb == "with_sign":
         # Where the error is below the magnitude, the sign is what it is.
