@@ -170,9 +170,6 @@ def expression(rng: np.random.Generator) -> tuple[Result, str]:
         settings["rounding"] = str(rng.choice(modes))
     if rng.random() < 0.2:
         settings["overflow"] = "saturate"
-    if kind and rng.random() < 0.5:
-        rules = ("annex_g", "parts", "any")
-        settings["complex_infinities"] = str(rng.choice(rules))
     # A chain takes results of one format: others are stored by the last call alone.
     depth = int(rng.choice([1, 1, 2, 3]))
     if depth == 1 and not kind and rng.random() < 0.2:

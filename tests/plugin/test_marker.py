@@ -154,7 +154,11 @@ def test_a_test_that_returns_nothing_is_a_usage_error(
             "x",
             "sum has no parameter dtypes: did you mean dtype=*",
         ),
-        ('er.op("sum", qqq=1)', "x", "sum has no parameter qqq (it has axis, keepdims*"),
+        (
+            'er.op("sum", qqq=1)',
+            "x",
+            "sum has no parameter qqq (it has axis, complex_infinities, keepdims*",
+        ),
         ('er.op("add")', "a, b", "test_it(a, b) has no parameter x1: add supplies x1, x2"),
         ('er.op("sum", axis=0)', "x, axis", "test_it gets axis, and er.op states it: do one"),
         ('er.op("sqrt", dtype="int8")', "x", "sqrt of int8 needs output_dtype="),
