@@ -115,8 +115,8 @@ class Exponential:
             if value is not None:
                 return exponential(value, bits) if part == 0 else (gmpy2.mpz(0), gmpy2.mpz(0), 0)
         low, high, exponent = self.table(bits)[part * self.matrix.n + i][j]
-        if is_vague(low, high, bits) and (inner := self.between(i, j)) is not None:
-            alone, first, last = inner
+        if is_vague(low, high, bits) and (least := self.between(i, j)) is not None:
+            alone, first, last = least
             return alone.ends(first, last, part, bits)
         if is_vague(low, high, bits) and bits < FINE:
             # Far smaller than what it comes from, or 0.
