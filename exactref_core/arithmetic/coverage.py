@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
+from exactref_core.arithmetic.estimates import output_ends
 from exactref_core.arithmetic.graph import Indices, Node, sum_terms
 from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
@@ -19,6 +21,7 @@ from exactref_core.arithmetic.ranges import Range, within
 from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
 from exactref_core.arithmetic.staged_products import staged, within_reach
+from exactref_core.arithmetic.stores import clip_of
 from exactref_core.exact.double_double import Floats
 from exactref_core.formats.rounding import Overflow
 
@@ -93,7 +96,9 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     bounds = FloatBounds(part.coarse, standard, flush, precise)
     bounds.least = frozenset() if precise else lower_ends_suffice(part.source)
     x: Approx = part.coarse.whole(part.source)
-    bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
+    bound: Bound = bounds.whole(part.source)
+    bound = replace(bound, clip=clip_of(part.source, bound, flush))
+    bound = bound.map(np.ravel, part.node.shape)
     x = flatten(x)
     least, spread, high = bound.error.low, np.asarray(x.spread), x.high
     if flat is not None:
@@ -144,14 +149,11 @@ def is_given(node: Node) -> bool:
 
 def certainly_numbers(bound: Bound) -> Bools | None:
     """Return where numbers may be stored for certain; None for everywhere. Elsewhere steps that
-    never give one may leave no room around the exact value. An upper end that says nothing leaves
-    all sets open, and tells nothing of them either."""
-    if bound.states is None:
-        return None
-    numbers: Bools = (bound.states & states.FINITE) != 0
-    if bound.unsure is None:
-        return numbers
-    return np.asarray(numbers & ~(bound.unsure & np.isfinite(bound.error.high)), bool)
+    never give one may leave no room around the exact value."""
+    numbers: Any = True if bound.states is None else (bound.states & states.FINITE) != 0
+    if bound.unsure is not None:
+        return np.asarray(numbers & ~bound.unsure, bool)
+    return None if bound.states is None else np.asarray(numbers, bool)
 
 
 def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, values: Floats) -> Bools:
@@ -162,7 +164,7 @@ def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, value
     x = x.take(flat)
     bound = bound.map(lambda array: array[flat], (part.node.size,))
     with np.errstate(all="ignore"):
-        ends = part.ends(x, bound)
+        ends = output_ends(x, bound, part.compute, part.store)
         found = (values >= ends.low[1]) & (values <= ends.high[1])
     found &= np.isfinite(np.asarray(bound.error.low))
     return found if x.special is None else found & (x.special == 0)
