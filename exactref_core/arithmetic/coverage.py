@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from exactref_core.arithmetic import states
-from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
@@ -18,19 +17,20 @@ from exactref_core.arithmetic.graph import Indices, Node, sum_terms
 from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range, within
-from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
 from exactref_core.arithmetic.staged_products import staged, within_reach
 from exactref_core.arithmetic.stores import clip_of
 from exactref_core.exact.double_double import Floats
 from exactref_core.formats.rounding import Overflow
 
-__all__ = ["covered", "without_guarantee"]
+__all__ = ["covered"]
 
 Bools = npt.NDArray[np.bool_]
 
 # All means of values at once cost as much as one in so many alone.
 WORTH = 16
+# Elements whose bounds take no room worth sparing.
+KEPT = 1 << 11
 
 
 def covered(
@@ -91,14 +91,8 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     early = staged(part, values, standard) if flat is None else None
     if early is not None:
         return early
-    # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
-    precise = part.small and part.source.verb in ("sum", "dot")
-    bounds = FloatBounds(part.coarse, standard, flush, precise)
-    bounds.least = frozenset() if precise else lower_ends_suffice(part.source)
     x: Approx = part.coarse.whole(part.source)
-    bound: Bound = bounds.whole(part.source)
-    bound = replace(bound, clip=clip_of(part.source, bound, flush))
-    bound = bound.map(np.ravel, part.node.shape)
+    bound = bound_near(part, standard, flush)
     x = flatten(x)
     least, spread, high = bound.error.low, np.asarray(x.spread), x.high
     if flat is not None:
@@ -121,6 +115,26 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     if certain is not None:
         inside &= certain if flat is None else certain[flat]
     return np.asarray(inside, bool)
+
+
+def bound_near(part: Part, standard: Any, flush: bool) -> Bound:
+    """Return what the cheapest level knows of the bounds of all elements, flat.
+
+    Of few elements it is kept: a kernel after the other may be judged, and each asks again.
+    """
+    key = (standard.name, flush)
+    if key in part.nearest:
+        return part.nearest[key]
+    # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
+    precise = part.small and part.source.verb in ("sum", "dot")
+    bounds = FloatBounds(part.coarse, standard, flush, precise)
+    bounds.least = frozenset() if precise else lower_ends_suffice(part.source)
+    bound: Bound = bounds.whole(part.source)
+    bound = replace(bound, clip=clip_of(part.source, bound, flush))
+    bound = bound.map(np.ravel, part.node.shape)
+    if part.node.size <= KEPT:
+        part.nearest[key] = bound
+    return bound
 
 
 def lower_ends_suffice(node: Node) -> frozenset[Node]:
@@ -227,40 +241,3 @@ def of_either_sign(part: Part, flat: Indices) -> Bools:
         signs = {bool(np.signbit(x)) if isinstance(x, float) else False for x in values if x == 0}
         found[spot] = len(signs) > 1
     return found
-
-
-def without_guarantee(part: Part, standard: Any, flush: bool) -> Bools:
-    """Return what `unguarded` does, remembered."""
-    name = under("no guarantee", standard, flush)
-    (found,) = remembered(part.node, name, lambda: (unguarded(part, standard, flush),))
-    return found
-
-
-def unguarded(part: Part, standard: Any, flush: bool) -> Bools:
-    """Return where the bound of a sum surely reaches the sum of its terms' magnitudes, flat.
-
-    There an output of zero is covered whatever the terms are. A definition that ends in something
-    else than a sum, or its division by a constant, has no such elements.
-    """
-    none = np.zeros(part.node.size, bool)
-    node = part.source
-    while node.verb in ("view", "divide", "admit"):
-        if node.verb == "divide" and not is_constant(node.operands[1]):
-            break
-        node = node.operands[1 if node.verb == "admit" else 0]
-    if node.verb not in ("sum", "dot") or node.compute is None or node.size != part.node.size:
-        return none
-    reading = FloatBounds(part.levels[0], standard, flush, precise=False)
-    if not np.any(reading.whole(node).error.high >= magnitudes(reading, node).low):
-        return none
-    reading = FloatBounds(part.levels[0], standard, flush, precise=True)
-    sizes = magnitudes(reading, node)
-    found = (reading.whole(node).error.low >= sizes.high) & (np.asarray(sizes.low) > 0)
-    return np.asarray(np.broadcast_to(found, node.shape).reshape(-1), bool)
-
-
-def is_constant(node: Node) -> bool:
-    """Return whether a node is a constant, viewed or not."""
-    while node.verb == "view":
-        node = node.operands[0]
-    return node.verb == "constant"

@@ -131,9 +131,10 @@ def block_estimate(x: Approx, bound: Bound, compute: Format, store: Store, flush
         vague = vague | unsure  # the finite ends depend on what else there is
     if given is not None:
         undecided = (undecided & ~given) | (unsure & given)
+    if np.any(unbounded):
+        undecided = undecided & ~(unbounded if given is None else unbounded & ~given)
         top = float(store.format.max)
-        low = np.where(unbounded & given, -top, low)
-        high = np.where(unbounded & given, top, high)
+        low, high = np.where(unbounded, -top, low), np.where(unbounded, top, high)
     sets = np.where(unbounded, EVERYTHING, held(sets, store.format)).astype(np.uint8)
     found = Range(low, high, sets, unbounded)
     return estimated(found, inner, undecided, vague, np.broadcast_to(unsure, low.shape))

@@ -54,25 +54,27 @@ def floor_of(node: Node, flush: bool) -> Fraction | None:
         one = stack[-1]
         operands = one.operands[one.verb == "admit" :] if one.verb in FOLLOWS else ()
         missing = [x for x in operands if x not in known]
-        if one in known or not missing:
-            stack.pop()
-            if one not in known:
-                known[one] = found(one, [known[x] for x in operands], flush)
-        else:
+        if missing and one not in known:
             stack += missing
-    return known[node]
+            continue
+        stack.pop()
+        if one not in known:
+            known[one] = found(one, [known[x] for x in operands], flush)
+    least = known[node]
+    return None if least is None or least < 0 else least
 
 
 def found(node: Node, floors: list[Fraction | None], flush: bool) -> Fraction | None:
-    """Return the floor of a node, given those of the operands that it follows from."""
+    """Return a floor, of either sign, given those of the operands that it follows from."""
     verb = node.verb
     if verb == "constant":
-        return stored(node.attrs, node.compute, flush) if node.attrs >= 0 else None
+        return stored(node.attrs, node.compute, flush)
     if verb == "load":
         return of_input(node, flush)
-    if verb in ("deviations", "absolute"):
-        return ZERO
-    if verb == "multiply" and node.operands[0] is node.operands[1]:
+    if verb == "function":
+        return None if node.attrs.floor is None else Fraction(node.attrs.floor)
+    square = verb == "multiply" and node.operands[0] is node.operands[1]
+    if square or verb in ("deviations", "absolute"):
         return ZERO
     least = [x for x in floors if x is not None]
     if len(least) < len(floors) or not floors:
@@ -80,14 +82,14 @@ def found(node: Node, floors: list[Fraction | None], flush: bool) -> Fraction | 
     if verb in ("view", "admit"):
         return min(least)
     if verb == "add":
-        return stored(max(least), node.compute, flush)
-    if verb == "sqrt":
-        return stored(root(least[0]), node.compute, flush)
+        return stored(sum(least, ZERO), node.compute, flush)
     if verb == "within":
         return returned(node, least[0], flush)
     if verb == "store":
         return stored(least[0], node.attrs.format, flush)
-    return ZERO
+    if min(least) < 0:
+        return None
+    return stored(root(least[0]), node.compute, flush) if verb == "sqrt" else ZERO
 
 
 def of_input(node: Node, flush: bool) -> Fraction | None:
@@ -109,8 +111,8 @@ def returned(node: Node, least: Fraction, flush: bool) -> Fraction | None:
     form, (units, etas, *size) = node.compute, node.attrs
     if form is None:
         return None
-    found = least - units * form.unit_roundoff * max([least, *size]) - etas * form.eta
-    return flushed(found, form, flush) if found > 0 else None
+    off = units * form.unit_roundoff * max([abs(least), *size]) + etas * form.eta
+    return flushed(least - off, form, flush)
 
 
 def root(x: Fraction) -> Fraction:
@@ -119,16 +121,18 @@ def root(x: Fraction) -> Fraction:
     return Fraction(isqrt((x.numerator << 2 * shift) // x.denominator), 1 << shift)
 
 
-def stored(x: Fraction, form: Format | None, flush: bool) -> Fraction:
+def stored(x: Fraction, form: Format | None, flush: bool) -> Fraction | None:
     """Return the least number that rounding makes of x or more."""
     if form is None:
         return x
     if form.is_integer:
-        return ZERO
+        return ZERO if x >= 0 else None
     down = round_ratio(x.numerator, x.denominator, form, Rounding.DOWN)
-    return flushed(Fraction(down), form, flush) if 0 <= down <= form.max else ZERO
+    if abs(down) <= form.max:
+        return flushed(Fraction(down), form, flush)
+    return ZERO if x >= 0 else None
 
 
-def flushed(x: Fraction, form: Format | None, flush: bool) -> Fraction:
+def flushed(x: Fraction, form: Format, flush: bool) -> Fraction:
     """Return x, or 0 where results of at least x may be flushed."""
-    return ZERO if form is not None and flush and x < form.smallest_normal else x
+    return ZERO if flush and 0 < x < form.smallest_normal else x

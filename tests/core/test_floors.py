@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import exactref as er
+from exactref_core.compare import judge
 from exactref_core.registry import get_standard
 from tests.every_op.kernels import Machine
 from tests.every_op.kernels_deviations import any_kernels, normal_kernels
@@ -180,3 +181,21 @@ def test_planted_faults_are_outside() -> None:
         wrong = (x - x.mean(axis=1, dtype=F32)[:, None]) / np.sqrt(squares + F32(EPS))[:, None]
     lost = ~np.isfinite(wrong)
     assert not lost.any() or not result.covers(wrong, "any_order").data[lost].any()
+
+
+def test_elements_without_a_bound_are_counted() -> None:
+    x = np.float32([[1e4, 1e4, 1e4, 1e4 + 2.0**-10], [1, 2, 3, 4]])
+    tiny = np.full((1, 4), 1e-30, F32)
+    g = np.ones(2, F32)
+    for result, normal, any_order in (
+        (er.layer_norm(x), 0, 0),
+        (er.layer_norm(x, eps=0.0), 4, 4),
+        (er.rms_norm(tiny, eps=0.0), 4, 4),
+        (er.rms_norm(tiny * F32(1e20), eps=0.0), 0, 0),
+        (er.rsqrt(er.var(x, axis=1)), 1, 1),
+        (er.backward.std(g, x, axis=1)["grad_x"], 4, 4),
+    ):
+        for standard, count in (("normal", normal), ("any_order", any_order)):
+            (judged,) = judge(np.asarray(result.rounded.values(), F32), result, standard=standard)
+            tolerance = result.tolerance(standard).values()
+            assert judged.vacuous == np.isinf(tolerance).sum() == count
