@@ -210,13 +210,9 @@ class CertifiedBounds(Layered):
             each_alike(x, index[0], self.term)
             for x, index in zip(node.operands, dot_terms(node, place), strict=True)
         )
-        known: dict[tuple[int, int], ScalarTerm] = {}
-        found = []
-        for x, y in zip(left, right, strict=True):
-            key = id(x), id(y)
-            if key not in known:
-                known[key] = self.product(node, x, y)
-            found.append(known[key])
+        once = {(id(x), id(y)): (x, y) for x, y in zip(left, right, strict=True)}
+        known = {key: self.product(node, *pair) for key, pair in once.items()}
+        found = [known[id(x), id(y)] for x, y in zip(left, right, strict=True)]
         if node.verb == "paired_dot":
             return [self.pair(node, x, y) for x, y in zip(found[::2], found[1::2], strict=True)]
         return found
