@@ -29,6 +29,8 @@ SAME = {*STEPS, *ELEMENTWISE, "admit", "restated"} - {"flushable"}
 ROWS = ("sum", "prod", "largest", "deviations")
 # Each element depends on a row of scores, and on its own, on a column of values or on nothing else.
 SOFTMAX = ("weights", "log_weights", "logsumexp", "attend")
+# Each element depends on rows of the operands (of the last two, of three) and on its own.
+AMONG = ("less_mean", "ties")
 
 Kinds: TypeAlias = npt.NDArray[np.intp]
 T = TypeVar("T")
@@ -86,7 +88,7 @@ class Comparison:
             return self.products(node, flat)
         if verb in SOFTMAX:
             return self.softmax(node, flat)
-        if verb == "less_mean":
+        if verb in AMONG:
             return self.among(node, flat)
         if verb in SAME and all(x.shape == node.shape or x.verb == "constant" for x in operands):
             return together([self.kinds(x, flat) for x in operands])
@@ -161,8 +163,9 @@ class Comparison:
         if any(x.shape != node.shape for x in node.operands):
             return flat
         places = rows[:, None] * n + np.arange(n)
-        found = [self.lists(x, places, rows)[back] for x in node.operands[1:]]
-        return together([*found, *(self.kinds(x, flat) for x in node.operands)])
+        found = [self.lists(x, places, rows)[back] for x in node.operands[-2:]]
+        place = [flat % n] if node.verb == "ties" and node.attrs.first else []
+        return together([*found, *place, *(self.kinds(x, flat) for x in node.operands)])
 
     def lists(self, node: Node, places: Indices, otherwise: Indices) -> Kinds:
         """Return the kinds of lists of a node's elements, a row each."""

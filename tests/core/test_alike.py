@@ -35,6 +35,8 @@ LINES: dict[str, Callable[[Any], Result]] = {
     "layer_norm": lambda x: er.layer_norm(x),
     "std": lambda x: er.backward.std(np.ones(x.shape[:-1], F), x, axis=-1),
     "softmax gradient": lambda x: er.backward.softmax(x + F(1), x),
+    "max gradient": lambda x: er.backward.max(np.ones(x.shape[:-1], F), x, axis=-1),
+    "first maximum": lambda x: er.backward.max(np.ones(x.shape[:-1], F), x, axis=-1, ties="first"),
     "matmul": lambda x: er.matmul(x, ROWS.T),
 }
 
@@ -99,7 +101,7 @@ def test_gradients_of_equal_queries() -> None:
 
 def kinds(result: Result) -> int:
     """How many elements answer for all of an output."""
-    output = result._outputs["output"]
+    output = next(iter(result._outputs.values()))
     assert isinstance(output, PartsOutput)
     source = output.parts[0].source
     return int(alike(source, np.arange(source.size))[0].size)
@@ -116,4 +118,7 @@ def test_what_tells_elements_apart() -> None:
     assert kinds(er.matmul(rows, rows[:2].T)) == 4
     assert kinds(er.softmax(rows)) == 6
     assert kinds(er.softmax(rows * 0)) == 1
+    ones = np.ones(32, F)
+    assert kinds(er.backward.max(ones, rows * 0, axis=-1)) == 1
+    assert kinds(er.backward.max(ones, rows * 0, axis=-1, ties="first")) == 3
     assert kinds(er.cumulative_sum(rows * 0, axis=-1)) > 1  # of which nothing is known
