@@ -11,6 +11,7 @@ import exactref as er
 from docs.examples.finding import Case, array, complex_array, covered_by, finding, on_torch, tensor
 
 INF, NAN = float("inf"), float("nan")
+DIVIDED = 'the sum is divided by n + 0i; covered with `complex_infinities="any"`'
 
 
 def root(value: float, dtype: str) -> Case:
@@ -77,12 +78,7 @@ def torch_complex_divide() -> Case:
     return Case(on_torch(lambda _, x: x / x, x), r, declared=covered_by(r, flush_to_zero=True))
 
 
-@finding(
-    "`torch.mean`, complex64",
-    "inf + i",
-    "inf + nan i",
-    'the sum is divided by n + 0i; covered with `complex_infinities="any"`',
-)
+@finding("`torch.mean`, complex64", "inf + i", "inf + nan i", DIVIDED)
 def torch_complex_mean() -> Case:
     x = complex_array([INF], [1])
     declared = covered_by(er.mean(x, complex_infinities="any"))
