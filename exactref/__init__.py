@@ -24,13 +24,13 @@ HOMES = {
     "UndecidedError": "exactref_core.errors",
     "UnknownNameError": "exactref_core.errors",
     "compute": "exactref_core.evaluate.compute",
-    "define": "exactref_core.evaluate.definitions",
+    "define": "exactref_core.evaluate.defining",
     "asarray": "exactref_core.adapters",
     "assert_covers": "exactref_core.failure",
     "get_format": "exactref_core.formats.catalogue",
     "op": "pytest_exactref.marker",
     "ops": "exactref_core.registry",
-    "store": "exactref_core.evaluate.definitions",
+    "store": "exactref_core.evaluate.defined_verbs",
     "register_format": "exactref_core.formats.catalogue",
 }
 MODULES = {
