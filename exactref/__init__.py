@@ -30,7 +30,7 @@ HOMES = {
     "get_format": "exactref_core.formats.catalogue",
     "op": "pytest_exactref.marker",
     "ops": "exactref_core.registry",
-    "store": "exactref_core.evaluate.defined_verbs",
+    "store": "exactref_core.evaluate.definition_verbs",
     "register_format": "exactref_core.formats.catalogue",
 }
 MODULES = {

@@ -66,10 +66,10 @@ class Judgement:
     """How one output was judged.
 
     ``worst_ratio`` is the largest error/tolerance under ``standard``; ``vacuous`` counts elements
-    whose tolerance reaches the sum of the magnitudes of their terms, so that the standard
-    guarantees nothing; ``seconds`` is the time spent on the reference; ``picture`` is there if
-    asked for. ``where`` says where failing elements lie and ``looks_like`` which computation would
-    give them, of judgements that were explained.
+    whose tolerance is infinite or reaches the sum of the magnitudes of their terms, so that the
+    standard guarantees nothing; ``seconds`` is the time spent on the reference; ``picture`` is
+    there if asked for. ``where`` says where failing elements lie and ``looks_like`` which
+    computation would give them, of judgements that were explained.
     """
 
     op: str

@@ -22,10 +22,10 @@ class CheckRecord:
 
     ``checks`` counts the examples (or the calls of ``check``); ``elements`` is the number judged,
     split into ``normal``, ``worse`` and ``wrong``; ``ratio`` is the largest error/tolerance;
-    ``seconds`` went into references. ``vacuous`` counts the elements whose tolerance reaches the
-    sum of the absolute terms, so that the standard guarantees nothing there. ``asked`` has, for
-    each question of `exactref_core.vacuity`, how many checks refused what they should refuse, how
-    many let it pass, and the elements of the latter.
+    ``seconds`` went into references. ``vacuous`` counts the elements whose tolerance is
+    infinite or reaches the sum of the absolute terms, so that the standard guarantees nothing
+    there. ``asked`` has, for each question of `exactref_core.vacuity`, how many checks refused what
+    they should refuse, how many let it pass, and the elements of the latter.
     ``drawn`` says that hypothesis drew the inputs, so that the checks are one check in many
     examples. ``failed`` closes the record: what hypothesis runs afterwards only shrinks.
 

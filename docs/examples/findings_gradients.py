@@ -99,17 +99,6 @@ def torch_autograd_cumulative_prod() -> Case:
 
 
 @finding(
-    "torch's autograd of `amax`, `amin`, float32",
-    "`[1, NaN]`, gradient 1",
-    "nan",
-    "no element equals NaN, and the gradient is shared among none: 0 / 0 for every element",
-)
-def torch_autograd_amax() -> Case:
-    g, x = array(1, "float32"), array([1, np.nan], "float32")
-    return Case(on_autograd(lambda torch, x: torch.amax(x, 0), g, x), er.backward.max(g, x))
-
-
-@finding(
     "torch's autograd of `layer_norm`, float32",
     "`[2^64]`, gradient 1",
     "nan",
@@ -158,28 +147,3 @@ def torch_autograd_hardsigmoid() -> Case:
     one = np.ones(1)
     run = on_autograd(lambda torch, x: torch.nn.functional.hardsigmoid(x), one, one)
     return Case(run, er.backward.hardsigmoid(one, one)["grad_x"])
-
-
-@finding(
-    "torch's autograd of `relu6`, float32",
-    "16 NaN, gradient 1",
-    "0",
-    "whole vectors compare with both ends and give 0, while 15 NaN, or those after the last whole "
-    "vector, get the gradient: it depends on the place in the array",
-)
-def torch_autograd_relu6() -> Case:
-    g, x = array([1] * 16, "float32"), array([np.nan] * 16, "float32")
-    run = on_autograd(lambda torch, x: torch.nn.functional.relu6(x), g, x)
-    return Case(run, er.backward.relu6(g, x)["grad_x"])
-
-
-@finding(
-    "torch's autograd of `hardswish`, float32",
-    "32 NaN, gradient 1",
-    "nan",
-    "likewise: NaN in whole vectors, the gradient elsewhere",
-)
-def torch_autograd_hardswish() -> Case:
-    g, x = array([1] * 32, "float32"), array([np.nan] * 32, "float32")
-    run = on_autograd(lambda torch, x: torch.nn.functional.hardswish(x), g, x)
-    return Case(run, er.backward.hardswish(g, x)["grad_x"])

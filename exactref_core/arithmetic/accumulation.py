@@ -174,8 +174,8 @@ def whole_dot(reading: FloatBounds, node: Node) -> Bound | None:
 
 
 def chosen_dot(reading: FloatBounds, node: Node, flat: Indices) -> Bound | None:
-    """Return the bounds of chosen elements of products of exact finite operands, none of which
-    may overflow; None where they are not."""
+    """Return the bounds of chosen elements of products of exact finite operands; None where the
+    operands are not, or where a sum of any of these elements may overflow: walks tell that."""
     form = node.compute
     found = chosen_sums(reading, node, flat)
     if found is None or form is None:

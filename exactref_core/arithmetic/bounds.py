@@ -15,21 +15,20 @@ from typing import Any
 import numpy as np
 
 from exactref_core.arithmetic import flush_bounds, quotient_bounds, rules, states
-from exactref_core.arithmetic.approx import Approx, signs
+from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import ALGEBRA, Bound, either, magnitude, merge
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.families import FAMILIES, family
 from exactref_core.arithmetic.fast import FastReading
-from exactref_core.arithmetic.fast_choices import STEPS, answered
 from exactref_core.arithmetic.graph import GROWS, Indices, Node
 from exactref_core.arithmetic.loads import loaded
 from exactref_core.arithmetic.source_bounds import constant
+from exactref_core.arithmetic.step_errors import cleared, powers_of_two, taken_over
 from exactref_core.arithmetic.step_sets import (
     ANY_SIDE,
     overflow_sides,
     step_sets,
     without_numbers,
-    zero_of_either_sign,
 )
 from exactref_core.arithmetic.traversal import Kept, Layered, bounded, node_layers, worth_whole
 
@@ -159,9 +158,10 @@ class FloatBounds(Layered):
         if extra and extra != self.standard.name:
             return result
         if node in self.least and len(node.operands) > 2 and node.size <= FEW:
-            # Others may be further off, and hold values that lie outside a clip of the first.
-            error = Bracket(result.error.low, np.inf)
-            return Bound(error, error, result.states, result.unsure)
+            # Of such nodes the lower end of an error is asked for, and where numbers may be stored.
+            # The first computation always counts: the union is no nearer to the exact value, holds
+            # every number that the first one holds, and has no clip.
+            return Bound(result.error, result.error, result.states, result.unsure)
         for computation in node.operands[2:]:
             other = self.get(computation, flat)
             result = union(result, other, guarded)
@@ -189,11 +189,11 @@ class FloatBounds(Layered):
         result = self.value(node, flat)
         if verb == "scaled":
             return family(verb).bounds.score(self, node, flat, values, bounds, result)  # type: ignore[no-any-return]
-        size, errors = magnitude(result), [b.error for b in bounds]
+        size = magnitude(result)
         if verb == "divide":
-            inherited = quotient_bounds.inherited(self, node, flat, size, values, bounds)
+            inherited = quotient_bounds.inherited(self, node, flat, result, values, bounds)
         else:
-            inherited = taken_over(node, values, errors, result)
+            inherited = taken_over(node, values, bounds, result)
         error = before = inherited
         if form is not None and self.flush and node.attrs == GROWS:
             error = quotient_bounds.grown_and_flushed(self, node, flat)
@@ -207,7 +207,7 @@ class FloatBounds(Layered):
             if verb == "divide":
                 scales = powers_of_two(values[1]) & (np.asarray(bounds[1].error.high) == 0)
                 before = either(scales, inherited, before)
-        sets, unsure = step_sets(node, values, bounds, result, before)
+        sets, unsure = step_sets(node, values, bounds, result, before, self.flush)
         if sets is not None and form is not None and overflow_sides(node) != ANY_SIDE:
             sets, unsure = without_numbers(form, result, error, sets, unsure)
         if sets is not None:
@@ -219,42 +219,6 @@ class FloatBounds(Layered):
         return Bound(error, inherited, sets, unsure)
 
 
-def taken_over(node: Node, values: list[Approx], errors: list[Bracket], result: Approx) -> Bracket:
-    """Return the error that a step, no quotient, takes over from its operands."""
-    verb, errors = node.verb, adjusted(node, values, errors)
-    sizes = [magnitude(x) for x in values]
-    if verb == "by_sign":
-        sizes[1:] = candidates(values[1], values[2], sizes[1:])
-    inherited: Bracket = rules.inherited(ALGEBRA, verb, magnitude(result), sizes, errors)
-    if verb == "sqrt" and result.special is not None:
-        # The root of a negative number: how far what is stored may lie above zero.
-        reach = ALGEBRA.sqrt(ALGEBRA.monus(errors[0], sizes[0]))
-        negative = np.isnan(result.special) & (np.asarray(values[0].high) < 0)
-        inherited = either(negative, reach, inherited)
-    if verb == "special":
-        settled = answered(node.attrs[0], values[1:], [np.asarray(e.high) for e in errors[1:]])
-        inherited = cleared(inherited, settled)
-    return inherited
-
-
-def candidates(x: Approx, y: Approx, sizes: list[Bracket]) -> list[Bracket]:
-    """Return what a choice that flips moves by: the candidates' difference and 0, or both sizes."""
-    gap, zero = magnitude(STEPS["subtract"](None, x, y)), Bracket(0.0, 0.0)
-    if x.special is None and y.special is None:
-        return [gap, zero]
-    given = [np.zeros(()) if a.special is None else a.special for a in (x, y)]
-    some = (given[0] != 0) | (given[1] != 0)
-    return [either(some, sizes[0], gap), either(some, sizes[1], zero)]
-
-
-def adjusted(node: Node, values: list[Approx], errors: list[Bracket]) -> list[Bracket]:
-    """Return the errors of a step's operands, where they are not what the operands' bounds say."""
-    if node.verb == "with_sign" and zero_of_either_sign(node.operands[1]):
-        # The sign of an exact zero is the one that a loop happens to give.
-        return [errors[0], either(signs(values[1])[0] == 0, Bracket(1.0, 1.0), errors[1])]
-    return errors
-
-
 def without_bound(bounds: list[Bound], error: Bracket) -> Bracket:
     """Return an error without a bound where an operand has none, whatever is made of it."""
     for bound in bounds:
@@ -262,16 +226,6 @@ def without_bound(bounds: list[Bound], error: Bracket) -> Bracket:
         if none.any():
             error = either(none, Bracket(np.inf, np.inf), error)
     return error
-
-
-def powers_of_two(x: Approx) -> Any:
-    """Return which values are powers of two, whose reciprocal is exact."""
-    return (np.abs(np.frexp(x.high)[0]) == 0.5) & (np.asarray(x.spread) == 0)
-
-
-def cleared(error: Bracket, where: Any) -> Bracket:
-    """Return an error that is 0 in places: what is stored there is never a number, or exact."""
-    return either(where, Bracket(0.0, 0.0), error)
 
 
 def tame(bound: Bound) -> bool:

@@ -217,9 +217,8 @@ class CertifiedBounds(Layered):
         if form is None:
             raise ValueError("a dot product has a compute format")
         sets = certified_sets.pair_set("multiply", x, y)
-        if not (finite(x.value) and finite(y.value)):
-            return ScalarTerm(certified_sets.ieee_product(x.value, y.value), rational(0), sets)
-        a, b = number(x.value), number(y.value)
+        a, b = (number(t.value) if finite(t.value) else rational(0) for t in (x, y))
+        # A number that is stored for an infinity or NaN is measured from 0.
         value = algebra.multiply(a, b)
         size, left, right = (algebra.absolute(v) for v in (value, a, b))
         error = algebra.product_change(size, left, right, x.error, y.error)
@@ -240,6 +239,8 @@ class CertifiedBounds(Layered):
                 error = rules.rounded_step(algebra, form, size, error, units, etas, self.flush)
         if sets & states.FINITE:
             sets |= certified_sets.overflow_set(algebra, form, value, moved)
+        if not (finite(x.value) and finite(y.value)):
+            value = certified_sets.ieee_product(x.value, y.value)
         return ScalarTerm(value, error, sets)
 
     def pair(self, node: Node, x: ScalarTerm, y: ScalarTerm) -> ScalarTerm:
@@ -249,14 +250,17 @@ class CertifiedBounds(Layered):
             raise ValueError("a dot product has a compute format")
         sets = certified_sets.pair_set("add", x, y)
         value = self.exact.total([x.value, y.value])
-        if not finite(value):
-            return ScalarTerm(value, rational(0), sets)
         moved = x.error + y.error
-        size = algebra.absolute(number(value))
+        middle = number(value) if finite(value) else rational(0)
+        if not finite(value):
+            # A number that is stored for an infinity or NaN is measured from 0.
+            sizes = [algebra.absolute(number(t.value)) for t in (x, y) if finite(t.value)]
+            moved = moved + algebra.total(sizes)
+        size = algebra.absolute(middle)
         error = rules.rounded_step(algebra, form, size, moved, 1, Fraction(0), self.flush)
         # Beside a zero the other product is stored as it is.
         if sets & states.FINITE and not (is_exactly(x, 0) or is_exactly(y, 0)):
-            sets |= certified_sets.overflow_set(algebra, form, number(value), moved)
+            sets |= certified_sets.overflow_set(algebra, form, middle, moved)
         return ScalarTerm(value, error, sets)
 
     def accumulate(self, node: Node, flat: int) -> ScalarBound:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from exactref_core.arithmetic import states
 from exactref_core.arithmetic.certified import STEPS, Scalar, finite, is_negative, number, sign
 from exactref_core.arithmetic.certified_prefixes import over_one_denominator
 from exactref_core.arithmetic.fast_choices import annex_g
+from exactref_core.arithmetic.floors import floor_of
 from exactref_core.arithmetic.graph import NONNEGATIVE, Node
 from exactref_core.arithmetic.rules import NEARLY
 from exactref_core.arithmetic.step_sets import ANY_SIDE, scaled_sets, zero_of_either_sign
@@ -28,7 +30,8 @@ __all__ = [
     "at_least",
     "branch",
     "ieee_product",
-    "never_a_number",
+    "is_loose",
+    "never_divides",
     "overflow_set",
     "pair_set",
     "scales",
@@ -77,16 +80,23 @@ def without_numbers(algebra: ScalarAlgebra, form: Format, value: Any, error: Any
 
 
 def seven(
-    algebra: ScalarAlgebra, value: Scalar, error: Any, sets: int, either: bool = False
+    algebra: ScalarAlgebra,
+    value: Scalar,
+    error: Any,
+    sets: int,
+    either: bool = False,
+    floor: Fraction | None = None,
 ) -> int:
     """Return the set over the seven classes of a stored value; `Unsure` where a sign is not told.
 
+    ``either``: an exact zero may have either sign. No stored number is below ``floor``.
     An enclosure that straddles zero is no knowledge of what may be stored.
     """
     if not finite(value):
         # What is stored for it as a number is no larger than the error.
         moved = isinstance(error, Interval) or error != 0
-        return int(states.classes(sets, moved, True, moved, True, True))
+        below, zero = moved and floor is None, not floor
+        return int(states.classes(sets, below, zero, moved, True, True))
     x = number(value)
     if not isinstance(error, Interval) and error == 0:
         side = sign(value)
@@ -95,7 +105,10 @@ def seven(
         return int(states.classes(sets, side < 0, side == 0, side > 0, minus, plus))
     if untold(x, error):
         return int(states.classes(sets, True, True, True, True, True))
-    low, high = sign(x - error), sign(x + error)
+    high = sign(x + error)
+    low = 1 if floor else sign(x - error)
+    if floor is not None:
+        low = max(low, 0)
     return int(states.classes(sets, low < 0, low <= 0 <= high, high > 0, True, True))
 
 
@@ -144,7 +157,14 @@ def step_set(
         chosen = STEPS[verb](algebra, None, *values[:-2], first, second)
         return (sets[-2] if chosen == first else sets[-1]) | wild
     operands = [
-        seven(algebra, x, b.error, s, zero_of_either_sign(source))
+        seven(
+            algebra,
+            x,
+            b.error,
+            s,
+            zero_of_either_sign(source),
+            floor_of(source, reading.flush),
+        )
         for source, x, b, s in zip(node.operands, values, bounds, sets, strict=True)
     ]
     if node.attrs == NONNEGATIVE:
@@ -227,7 +247,14 @@ def scales(divisor: Scalar, bound: ScalarBound) -> bool:
     return top > 0 and top & (top - 1) == 0 and bottom & (bottom - 1) == 0
 
 
-def never_a_number(bound: ScalarBound) -> bool:
-    """Return whether an infinity or NaN is certainly stored as one."""
-    exact = not isinstance(bound.error, Interval) and bound.error == 0
-    return exact or not bound.states & states.FINITE
+def never_divides(divisor: Scalar, error: Any, bound: ScalarBound) -> bool:
+    """Return whether a divisor is certainly stored as an infinity, NaN or 0."""
+    exact = not isinstance(error, Interval) and bool(error == 0)
+    if finite(divisor):
+        return exact and sign(divisor) == 0
+    return exact or not bound.states & states.FINITE  # a number stored for it is 0
+
+
+def is_loose(value: Scalar, bound: ScalarBound) -> bool:
+    """Return whether a number may be stored for an infinity or NaN."""
+    return not finite(value) and bool(bound.states & states.FINITE)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.algebraic_reading import settled
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite, number
+from exactref_core.arithmetic.floors import floor_of
 from exactref_core.arithmetic.graph import Node, Store, is_float_input, sum_format
 from exactref_core.exact.grid import ceil_number, floor_number, round_number, upward
 from exactref_core.exact.interval import Interval, Unsure, rational
@@ -77,10 +78,11 @@ def output(reading: CertifiedBounds, node: Node, flat: int) -> ScalarOutput:
     sets = bound.states & ~states.STICKY
     special = not finite(value)
     if compute is None or (special and (math.isfinite(rounded) or not sets & states.FINITE)):
+        sets |= int(states.of_values(rounded))
         low = high = rounded if math.isfinite(rounded) else math.nan
         if store.overflow is Overflow.SATURATE and form.is_float:
             low, high = saturate(low, high, sets, form)
-        return ScalarOutput(low, high, held(sets | int(states.of_values(rounded)), form))
+        return ScalarOutput(low, high, held(sets, form))
     # A finite number stored for an infinity or NaN is bounded by its own size.
     x = rational(0) if special else number(value)
     error = bound.inherited if store.lone else bound.error
@@ -94,7 +96,10 @@ def output(reading: CertifiedBounds, node: Node, flat: int) -> ScalarOutput:
         for candidate in found:
             more |= int(states.of_values(candidate)) & ~states.FINITE
     else:
-        low, high = outward(reading, node, flat, x, error, bound.clip)
+        clip = bound.clip
+        if clip is None and floor_of(source, reading.flush) is not None:
+            clip = rational(0), None
+        low, high = outward(reading, node, flat, x, error, clip)
         more = store_set(reading.algebra, x, error, compute, store)
     if sets & states.FINITE:
         sets |= more
@@ -167,7 +172,7 @@ def lower_end(algebra: Any, x: Any, error: Any, clip: Any, form: Format) -> Any:
 def upper_end(algebra: Any, x: Any, error: Any, clip: Any, form: Format) -> Any:
     """Return x + error, up to a number of the grid."""
     above = x + error
-    above = above if clip is None else -algebra.maximum(-above, -clip[1])
+    above = above if clip is None or clip[1] is None else -algebra.maximum(-above, -clip[1])
     return ceil_number(algebra, above, form)
 
 

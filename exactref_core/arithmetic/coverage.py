@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from exactref_core.arithmetic import states
-from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bounds import FloatBounds
+from exactref_core.arithmetic.estimates import output_ends
 from exactref_core.arithmetic.graph import Indices, Node, sum_terms
 from exactref_core.arithmetic.least_errors import well_within
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range, within
-from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
 from exactref_core.arithmetic.staged_products import staged, within_reach
+from exactref_core.arithmetic.stores import clip_of
 from exactref_core.exact.double_double import Floats
 from exactref_core.formats.rounding import Overflow
 
-__all__ = ["covered", "without_guarantee"]
+__all__ = ["covered"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -93,7 +94,9 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     bounds = FloatBounds(part.coarse, standard, flush, precise)
     bounds.least = frozenset() if precise else lower_ends_suffice(part.source)
     x: Approx = part.coarse.whole(part.source)
-    bound: Bound = bounds.whole(part.source).map(np.ravel, part.node.shape)
+    bound: Bound = bounds.whole(part.source)
+    bound = replace(bound, clip=clip_of(part.source, bound, flush))
+    bound = bound.map(np.ravel, part.node.shape)
     x = flatten(x)
     least, spread, high = bound.error.low, np.asarray(x.spread), x.high
     if flat is not None:
@@ -144,14 +147,11 @@ def is_given(node: Node) -> bool:
 
 def certainly_numbers(bound: Bound) -> Bools | None:
     """Return where numbers may be stored for certain; None for everywhere. Elsewhere steps that
-    never give one may leave no room around the exact value. An upper end that says nothing leaves
-    all sets open, and tells nothing of them either."""
-    if bound.states is None:
-        return None
-    numbers: Bools = (bound.states & states.FINITE) != 0
-    if bound.unsure is None:
-        return numbers
-    return np.asarray(numbers & ~(bound.unsure & np.isfinite(bound.error.high)), bool)
+    never give one may leave no room around the exact value."""
+    numbers: Any = True if bound.states is None else (bound.states & states.FINITE) != 0
+    if bound.unsure is not None:
+        return np.asarray(numbers & ~bound.unsure, bool)
+    return None if bound.states is None else np.asarray(numbers, bool)
 
 
 def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, values: Floats) -> Bools:
@@ -162,7 +162,7 @@ def between_inner_ends(part: Part, x: Approx, bound: Bound, flat: Indices, value
     x = x.take(flat)
     bound = bound.map(lambda array: array[flat], (part.node.size,))
     with np.errstate(all="ignore"):
-        ends = part.ends(x, bound)
+        ends = output_ends(x, bound, part.compute, part.store)
         found = (values >= ends.low[1]) & (values <= ends.high[1])
     found &= np.isfinite(np.asarray(bound.error.low))
     return found if x.special is None else found & (x.special == 0)
@@ -225,40 +225,3 @@ def of_either_sign(part: Part, flat: Indices) -> Bools:
         signs = {bool(np.signbit(x)) if isinstance(x, float) else False for x in values if x == 0}
         found[spot] = len(signs) > 1
     return found
-
-
-def without_guarantee(part: Part, standard: Any, flush: bool) -> Bools:
-    """Return what `unguarded` does, remembered."""
-    name = under("no guarantee", standard, flush)
-    (found,) = remembered(part.node, name, lambda: (unguarded(part, standard, flush),))
-    return found
-
-
-def unguarded(part: Part, standard: Any, flush: bool) -> Bools:
-    """Return where the bound of a sum surely reaches the sum of its terms' magnitudes, flat.
-
-    There an output of zero is covered whatever the terms are. A definition that ends in something
-    else than a sum, or its division by a constant, has no such elements.
-    """
-    none = np.zeros(part.node.size, bool)
-    node = part.source
-    while node.verb in ("view", "divide", "admit"):
-        if node.verb == "divide" and not is_constant(node.operands[1]):
-            break
-        node = node.operands[1 if node.verb == "admit" else 0]
-    if node.verb not in ("sum", "dot") or node.compute is None or node.size != part.node.size:
-        return none
-    reading = FloatBounds(part.levels[0], standard, flush, precise=False)
-    if not np.any(reading.whole(node).error.high >= magnitudes(reading, node).low):
-        return none
-    reading = FloatBounds(part.levels[0], standard, flush, precise=True)
-    sizes = magnitudes(reading, node)
-    found = (reading.whole(node).error.low >= sizes.high) & (np.asarray(sizes.low) > 0)
-    return np.asarray(np.broadcast_to(found, node.shape).reshape(-1), bool)
-
-
-def is_constant(node: Node) -> bool:
-    """Return whether a node is a constant, viewed or not."""
-    while node.verb == "view":
-        node = node.operands[0]
-    return node.verb == "constant"

@@ -15,6 +15,7 @@ from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.row_algebra import ScalarRows
 from exactref_core.exact.grid import reaches
 from exactref_core.exact.interval import rational
+from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.formats.format import Format
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def bound(reading: CertifiedBounds, node: Node, flat: int) -> ScalarBound:
     value = reading.exact.value(node, flat)
     zero = rational(0)
     if not finite(value):
+        if sets & states.FINITE:
+            raise Unbounded  # any number may be stored for an infinity or NaN among the terms
         return ScalarBound(zero, zero, sets)
 
     def step(verb: str, x: Any, y: Any) -> Any:

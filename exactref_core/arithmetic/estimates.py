@@ -52,6 +52,16 @@ class Estimate:
     high: tuple[Floats, Floats]
     sets: Bools
 
+    def spread(self, back: Indices) -> Estimate:
+        """Return what is known of elements of which each is like one of these."""
+        place = np.full(self.found.low.size, -1)
+        place[self.left] = np.arange(self.left.size)
+        left = np.flatnonzero(place[back] >= 0)
+        own = place[back[left]]
+        low, high = ((ends[0][own], ends[1][own]) for ends in (self.low, self.high))
+        found = Range(*(array[back] for array in self.found.arrays))
+        return Estimate(found, left, low, high, self.sets[own])
+
     def judge(self, values: Floats) -> tuple[Bools, Indices]:
         """Return which values are covered, and the places where this level does not tell."""
         result = within(self.found, values)
@@ -71,8 +81,8 @@ def estimated(
 ) -> Estimate:
     """Return an estimate from outer ends (``found``) and inner ones.
 
-    ``undecided``: where something is not known; ``vague``: of the ends, nothing; ``unsure``: what
-    else outputs may be.
+    ``undecided``: where this level leaves anything open; ``vague``: where both ends are, whatever
+    brackets say; ``unsure``: where it is open which infinities and NaN outputs may be.
     """
     left = np.flatnonzero(undecided)
     nothing = vague[left]
@@ -121,9 +131,10 @@ def block_estimate(x: Approx, bound: Bound, compute: Format, store: Store, flush
         vague = vague | unsure  # the finite ends depend on what else there is
     if given is not None:
         undecided = (undecided & ~given) | (unsure & given)
+    if np.any(unbounded):
+        undecided = undecided & ~(unbounded if given is None else unbounded & ~given)
         top = float(store.format.max)
-        low = np.where(unbounded & given, -top, low)
-        high = np.where(unbounded & given, top, high)
+        low, high = np.where(unbounded, -top, low), np.where(unbounded, top, high)
     sets = np.where(unbounded, EVERYTHING, held(sets, store.format)).astype(np.uint8)
     found = Range(low, high, sets, unbounded)
     return estimated(found, inner, undecided, vague, np.broadcast_to(unsure, low.shape))

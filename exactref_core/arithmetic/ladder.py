@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from exactref_core.arithmetic.alike import alike
 from exactref_core.arithmetic.boxes import local_parts
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar
 from exactref_core.arithmetic.certified_stores import rounded_exact
@@ -134,8 +135,9 @@ class Ladder:
     def round_all(self) -> Rounded:
         """Decide every rounding, level by level."""
         result, left = self.round_plainly() or self.round_levels()
-        for flat in left.tolist():
-            result[flat] = self.round_one(flat)
+        if left.size:
+            kinds, back = alike(self.source, left)
+            result[left] = np.asarray([self.round_one(flat) for flat in kinds.tolist()])[back]
         return result
 
     def round_plainly(self) -> tuple[Rounded, Indices] | None:
@@ -171,9 +173,11 @@ class Ladder:
         for reading in readings:
             if left.size == 0:
                 break
-            x = reading.at(self.source, left)
-            result[left], undecided = round_in_blocks(flatten(x), self.store)
-            left = left[undecided]
+            kinds, back = alike(self.source, left)
+            x = reading.at(self.source, kinds)
+            values, undecided = round_in_blocks(flatten(x), self.store)
+            result[left] = values[back]
+            left = left[undecided[back]]
         return result, left
 
     def round_whole(self, reading: FastReading) -> tuple[Floats, Any]:

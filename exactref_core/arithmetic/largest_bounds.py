@@ -40,8 +40,8 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     sets = np.broadcast_to(states.FINITE if given.states is None else given.states, shape)
     error = Bracket(*(np.broadcast_to(end, shape) for end in (given.error.low, given.error.high)))
     gone = missing(node.attrs, sets)
-    if np.any(error.high) or np.any(gone):
-        error = row_errors(x, reading.value(node, flat), error, gone)
+    if np.any(error.high) or np.any(gone) or x.special is not None:
+        error = row_errors(x, reading.value(node, flat), error, gone, (sets & states.FINITE) != 0)
     else:
         error = Bracket(np.zeros(shape[:-1]), np.zeros(shape[:-1]))
     plain = given.states is None
@@ -51,8 +51,8 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     return Bound(error, error, None if plain else united(node.attrs, sets), unsure)
 
 
-def row_errors(x: Approx, top: Approx, error: Bracket, gone: Any) -> Bracket:
-    """Return what `largest_rules.moved` says of rows."""
+def row_errors(x: Approx, top: Approx, error: Bracket, gone: Any, finite: Any) -> Bracket:
+    """Return what `largest_rules` says of rows; ``finite``: where numbers may be stored."""
     gap = magnitude(fast_steps.subtract(None, top.map(lambda part: part[..., None]), x))
     number = np.ones(x.high.shape, bool) if x.special is None else x.special == 0
     above = ALGEBRA.monus(error, gap)
@@ -65,7 +65,19 @@ def row_errors(x: Approx, top: Approx, error: Bracket, gone: Any) -> Bracket:
         least = np.where(held, wide, np.inf).min(axis=-1)
         most = np.where(number, wide, 0.0).max(axis=-1)
         ends.append(np.maximum(rise, np.where(anyone, least, most)))
+    if x.special is not None:
+        beside = magnitude(top.map(lambda part: part[..., None])) + error
+        loose = finite & ~number
+        ends = [
+            np.maximum(end, np.where(loose, far, 0.0).max(axis=-1))
+            for end, far in zip(ends, (beside.low, beside.high), strict=True)
+        ]
     if top.special is not None:
-        ends = [np.where(top.special != 0, 0.0, end) for end in ends]
+        reach = magnitude(x) + error
+        given, some = top.special != 0, np.all(finite | gone, axis=-1) & np.any(finite, axis=-1)
+        ends = [
+            np.where(given, np.where(some, far.max(axis=-1), 0.0), end)
+            for end, far in zip(ends, (reach.low, reach.high), strict=True)
+        ]
     none = np.isinf(error.low).any(axis=-1)
     return Bracket(np.where(none, np.inf, ends[0]), np.where(none, np.inf, ends[1]))

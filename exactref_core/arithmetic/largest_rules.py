@@ -5,7 +5,8 @@ largest x_i - r_i and the largest x_i + r_i. With gaps g_i = x* - x_i >= 0 below
 x*, that is at most max(r_i - g_i, 0) above x* and min(g_i + r_i) below it, never more than the
 largest r_i: a maximum is 1-Lipschitz. A number that may be missing (stored as -inf, or as a NaN
 that the rule ignores) holds nothing up; where all may be, one of them is left, at worst the lowest:
-max(g_i + r_i).
+max(g_i + r_i). A number that may be stored for an infinity or NaN is at most r_i in size, and
+|x*| + r_i away from x*; where the maximum is no number itself, what is stored is measured from 0.
 """
 
 from __future__ import annotations

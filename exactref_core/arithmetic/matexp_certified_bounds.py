@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactref_core.arithmetic import states
+from exactref_core.arithmetic.certified_sets import is_loose
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.matexp_certified import matrix_at
 from exactref_core.arithmetic.matexp_rules import (
@@ -38,6 +39,10 @@ def bound(reading: CertifiedBounds, node: Node, flat: int) -> ScalarBound:
     zero = rational(0)
     exponential, special = matrix_at(reading.exact, node, index)
     if exponential is None:
+        places = [(x, index * n * n + k) for x in node.operands for k in range(n * n)]
+        pairs = zip((reading.exact.value(*place) for place in places), operands, strict=True)
+        if any(is_loose(*pair) for pair in pairs):
+            raise Unbounded  # any number may be stored for an infinity or NaN
         return ScalarBound(zero, zero, special_set(special))
     square = zero
     for operand in operands:

@@ -7,27 +7,25 @@ elements left, certified numbers for the last.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from exactref_core.arithmetic.approx import Approx
-from exactref_core.arithmetic.bound import Bound
+from exactref_core.arithmetic.alike import alike
 from exactref_core.arithmetic.bound_levels import bound_readings
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.certified import CertifiedReading
 from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output
-from exactref_core.arithmetic.estimates import EVERYTHING, Estimate, estimate_of, known, output_ends
+from exactref_core.arithmetic.estimates import EVERYTHING, Estimate, estimate_of, known
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.ladder import Ladder
-from exactref_core.arithmetic.range_ends import (
-    Ends,
-    widen_by_flush,
-)
+from exactref_core.arithmetic.range_ends import widen_by_flush
 from exactref_core.arithmetic.ranges import Bools, Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
 from exactref_core.arithmetic.rounded_blocks import flatten
+from exactref_core.arithmetic.stores import clip_of
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.nonnegative import Unbounded
 
@@ -113,13 +111,17 @@ class Part(Ladder):
             if flat is None and level == 0:
                 estimate = self.first_estimate(bounds)
             else:
-                estimate = self.estimate(bounds, left)
+                kinds, back = alike(self.source, left)
+                estimate = self.estimate(bounds, kinds).spread(back)
             rest = take(place, estimate)
             left, place = left[rest], place[rest]
             if left.size == 0:
                 return
-        for spot, index in zip(place, left.tolist(), strict=True):
-            take(np.asarray([spot]), known(self.range_one(standard, flush, index)))
+        if left.size:
+            kinds, back = alike(self.source, left)
+            ranges = [self.range_one(standard, flush, index).arrays for index in kinds.tolist()]
+            columns = zip(*ranges, strict=True)
+            take(place, known(Range(*(np.concatenate(column)[back] for column in columns))))
 
     def first_estimate(self, bounds: FloatBounds) -> Estimate:
         """Return what the first level knows of all ranges, evaluated once."""
@@ -137,11 +139,8 @@ class Part(Ladder):
         else:
             x, bound = reading.at(self.source, flat), bounds.at(self.source, flat)
             shape = flat.shape
+        bound = replace(bound, clip=clip_of(self.source, bound, flush))
         return estimate_of(flatten(x), bound.map(np.ravel, shape), self.compute, self.store, flush)
-
-    def ends(self, x: Approx, bound: Bound) -> Ends:
-        """Return the ends before they are made finite."""
-        return output_ends(x, bound, self.compute, self.store)
 
     def range_one(self, standard: Any, flush: bool, flat: int) -> Range:
         """Return one element's certified range."""

@@ -18,6 +18,8 @@ __all__ = ["exact"]
 
 # Exponents within which a pair and its radius are scaled exactly.
 LEAST, MOST = -850, 1000
+# Exponents above it leave normal numbers.
+NORMAL = -1021
 
 
 def exact(reading: FastReading, node: Node, flat: Indices | None) -> Approx:
@@ -54,7 +56,16 @@ def placed(x: Approx, exponent: Any) -> Approx:
     inside = zero | given | ((exponent > LEAST) & (exponent < MOST))
     shift = np.where(inside & ~zero, exponent, 0).astype(np.int32)
     low, radius = (None if p is None else np.ldexp(p, shift) for p in (x.low, x.radius))
-    return fast_steps.finish(np.ldexp(x.high, shift), low, radius, x.special, ~inside)
+    high = np.ldexp(x.high, shift)
+    small = ~inside & (exponent > NORMAL) & (exponent <= LEAST)
+    if small.any():
+        # A scaled high word is at least 1/2: still a normal number, of which the rest is dropped.
+        few = np.where(small, exponent, 0).astype(np.int32)
+        dropped = np.ldexp(np.broadcast_to(x.spread, x.high.shape), few) + 2.0**-1074
+        high = np.where(small, np.ldexp(x.high, few), high)
+        low = None if low is None else np.where(small, 0.0, low)
+        radius = np.where(small, dropped, 0.0 if radius is None else radius)
+    return fast_steps.finish(high, low, radius, x.special, ~inside & ~small)
 
 
 def beside(x: Approx, y: Approx) -> Approx:

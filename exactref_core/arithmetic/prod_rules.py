@@ -105,17 +105,35 @@ def prefix_parts(
     """Yield, for each number of factors from 1 on, what gives `apart` of their product."""
     whole = Loop(algebra, form, flush, sizes[0], errors[0])
     inside: Loop | None = None
-    done: list[Walk] = []
+    done: Blocks | None = None
     for n, (x, r) in enumerate(zip(sizes, errors, strict=True), start=1):
         if n > 1:
             whole.step(x, r)
         if loops and n % BLOCK == 1:
-            done += [] if inside is None else [inside.walk]
+            if inside is not None:
+                done = after(algebra, done, inside.walk)
             inside = Loop(algebra, form, flush, x, r)
         elif inside is not None:
             inside.step(x, r)
-        parts = [*done, inside.walk] if inside is not None and done else []
+        parts = None if inside is None or done is None else after(algebra, done, inside.walk)
         yield partial(joined, algebra, form, flush, n, whole.walk, parts, loops)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Blocks so far: their number, H of their results, and the sum of their Z."""
+
+    count: int
+    height: Any
+    lost: Any
+
+
+def after(algebra: Any, done: Blocks | None, part: Walk) -> Blocks:
+    """Return blocks with one more."""
+    top = algebra.maximum(algebra.constant(1), part.size + part.carried + part.lost)
+    if done is None:
+        return Blocks(1, top, part.lost)
+    return Blocks(done.count + 1, done.height * top, done.lost + part.lost)
 
 
 def assembled(parts: Callable[[], tuple[Any, Any]]) -> Any:
@@ -125,7 +143,7 @@ def assembled(parts: Callable[[], tuple[Any, Any]]) -> Any:
 
 
 def joined(
-    algebra: Any, form: Rounds, flush: bool, n: int, whole: Walk, parts: list[Walk], loops: bool
+    algebra: Any, form: Rounds, flush: bool, n: int, whole: Walk, parts: Blocks | None, loops: bool
 ) -> tuple[Any, Any]:
     """Return `apart` of a product of n factors, given its loop and those of its blocks."""
     if n <= 1:
@@ -138,13 +156,9 @@ def joined(
     if not loops:
         return base, lost
     own = whole.lost
-    if parts:
-        height, leaves = algebra.constant(1), off * (len(parts) - 1)
-        for part in parts:
-            top = part.size + part.carried + part.lost
-            height = height * algebra.maximum(algebra.constant(1), top)
-            leaves = leaves + part.lost
-        own = algebra.maximum(own, algebra.gate(nonzero, leaves * height * spread))
+    if parts is not None:
+        leaves = parts.lost + off * (parts.count - 1)
+        own = algebra.maximum(own, algebra.gate(nonzero, leaves * parts.height * spread))
     return base, algebra.minimum(lost, own)
 
 

@@ -12,6 +12,7 @@ from exactref_core.arithmetic.pick_verbs import PickVerbs
 from exactref_core.arithmetic.verbs import Complex, Value
 from exactref_core.arithmetic.views import View
 from exactref_core.errors import InputError
+from exactref_core.exact.rationals import exactly
 
 __all__ = ["ProductVerbs"]
 
@@ -87,11 +88,11 @@ class ProductVerbs(PickVerbs):
     def number(self, value: Any, name: str, like: Value) -> Value:
         """Return a finite number that the caller gives, exactly; complex where ``like`` is."""
         try:
-            whole = complex(value)
-            parts = (Fraction(whole.real), Fraction(whole.imag))
-            if not isinstance(value, complex):
-                parts = (Fraction(value), Fraction(0))
-        except (TypeError, ValueError, OverflowError):
+            if isinstance(value, complex):
+                parts = (Fraction(value.real), Fraction(value.imag))
+            else:
+                parts = (exactly(value), Fraction(0))
+        except (AttributeError, TypeError, ValueError, OverflowError):
             raise InputError(f"{name} must be a finite number, not {value!r}") from None
         if isinstance(like, Complex):
             return Complex(*(self.constant(part) for part in parts))

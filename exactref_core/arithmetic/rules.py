@@ -20,18 +20,22 @@ from exactref_core.formats.format import Format
 __all__ = [
     "NEARLY",
     "ROUNDINGS",
+    "SEVERAL",
     "at_least",
     "before_last",
     "flushed_product",
     "flushed_sum",
+    "from_zero",
     "grown",
     "inherited",
-    "over_grown",
+    "over_least",
     "product_error",
     "rounded_step",
 ]
 
 HALF = Fraction(1, 2)
+# Steps of several operands of which one may decide alone that the result is no number.
+SEVERAL = ("add", "subtract", "hypot", "larger", "by_sign")
 # So that an error of exactly the magnitude counts: what is stored may then be 0.
 NEARLY = 1 + Fraction(1, 2**40)
 
@@ -117,11 +121,12 @@ def flushed_product(algebra: Any, form: Format, size: Any, error: Any) -> tuple[
     return kept + lost, kept, algebra.gate(algebra.monus(least, normal), least)
 
 
-def over_grown(algebra: Any, size: Any, sizes: list[Any], errors: list[Any], least: Any) -> Any:
+def over_least(algebra: Any, size: Any, sizes: list[Any], errors: list[Any], least: Any) -> Any:
     """Return the error that a quotient takes over, whose divisor b is stored as ``least`` or more.
 
     a'/b' is furthest above a/b where b' is smallest. Below it lies furthest where b' is largest:
-    (a/b) - (a - da) / (b + db) = (da + (a/b) db) / (b + db).
+    (a/b) - (a - da) / (b + db) = (da + (a/b) db) / (b + db). Where da > a, it is
+    a'/b' < 0 over the smallest b', and no further away than above: a / b <= a / b'.
     """
     (_, b), (da, db) = sizes, errors
     fall = algebra.minimum(db, algebra.monus(b, least))
@@ -155,19 +160,37 @@ def inherited(algebra: Any, verb: str, size: Any, sizes: list[Any], errors: list
     raise KeyError(verb)
 
 
+def from_zero(
+    algebra: Any, verb: str, sizes: list[Any], errors: list[Any], least: Any = None
+) -> Any:
+    """Return how large a number may be that a step of several operands stores for an infinity or
+    NaN, before any rounding of its own.
+
+    Nothing is told of its distance from such a result: it is measured from 0, by the sizes of the
+    stored operands. The size of an operand that is an infinity or NaN itself is 0 here, and its
+    error bounds what is stored for it in the same way. A divisor is stored as ``least`` or more.
+    """
+    first, second = (size + error for size, error in zip(sizes[-2:], errors[-2:], strict=True))
+    if verb in ("add", "subtract", "hypot"):
+        return first + second
+    if verb == "divide":
+        bottom = algebra.monus(sizes[1], errors[1])
+        return algebra.quotient(first, algebra.maximum(bottom, least))
+    if verb in ("larger", "by_sign"):
+        return algebra.maximum(first, second)
+    raise KeyError(verb)
+
+
 def chosen_error(algebra: Any, verb: str, sizes: list[Any], errors: list[Any]) -> Any:
     """Return the error of a choice: of either candidate, and their difference where it may flip.
 
-    A choice flips only if a value it depends on carries an error; the difference of the candidates
-    is then at most the sum of their magnitudes (for which callers that know it may give the
-    difference itself, and 0).
+    The difference of the candidates is at most the sum of their magnitudes (for which callers that
+    know it may give the difference itself, and 0). A choice by sign is asked for only where what is
+    stored may take either branch, be it by an error, an infinity or NaN.
     """
     if verb == "with_sign":
         # Where the error is below the magnitude, the sign is what it is.
         depends = algebra.monus(errors[1] * algebra.constant(NEARLY), sizes[1])
         return errors[0] + algebra.gate(depends, sizes[0] + sizes[0])
-    depends = errors[0] + errors[1]
-    if verb == "by_sign":
-        # Where the error is below the magnitude, the sign is what it is.
-        depends = algebra.monus(errors[0] * algebra.constant(NEARLY), sizes[0])
-    return algebra.maximum(errors[-2], errors[-1]) + algebra.gate(depends, sizes[-2] + sizes[-1])
+    either, gap = algebra.maximum(errors[-2], errors[-1]), sizes[-2] + sizes[-1]
+    return either + (gap if verb == "by_sign" else algebra.gate(errors[0] + errors[1], gap))

@@ -8,7 +8,7 @@ import numpy as np
 
 from exactref_core.arithmetic import rules, softmax_rules, states
 from exactref_core.arithmetic.approx import Approx
-from exactref_core.arithmetic.bound import ALGEBRA, Bound, magnitude, merge
+from exactref_core.arithmetic.bound import ALGEBRA, Bound, either, magnitude, merge
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.graph import Indices, Node, dot_terms, is_float_input
 from exactref_core.arithmetic.score_fast import constant
@@ -53,10 +53,14 @@ def score(
         if abs(node.attrs.value) > 1:
             near = factors_near(reading, product, form, scale, sums)
     if len(node.operands) > 1:
-        inherited = error + bounds[1].error
-        whole = magnitude(result)
+        moved, whole = [error, bounds[1].error], magnitude(result)
+        inherited = moved[0] + moved[1]
+        if result.special is not None:
+            # A number that is stored for an infinity or NaN is measured from 0.
+            reach = rules.from_zero(ALGEBRA, "add", [size, magnitude(values[1])], moved)
+            inherited = either(result.special != 0, reach, inherited)
         error = rules.rounded_step(ALGEBRA, form, whole, inherited, 1, rules.HALF * 0, False)
-    sets, unsure = step_sets(node, values, bounds, result, inherited)
+    sets, unsure = step_sets(node, values, bounds, result, inherited, reading.flush)
     if near is not None:
         known = np.uint8(states.FINITE) if sets is None else sets
         sets, unsure = np.broadcast_to(known, near.shape), merge(unsure, near)

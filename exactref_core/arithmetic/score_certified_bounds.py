@@ -40,8 +40,13 @@ def scaled(reading: CertifiedBounds, node: Node, flat: int) -> tuple[Any, Any]:
         error = algebra.maximum(error, inherited + own)
     if len(node.operands) == 1:
         return inherited, error
-    inherited = error + reading.bound(node.operands[1], flat).error
-    whole = reading.exact.value(node, flat)
+    bias, whole = reading.exact.value(node.operands[1], flat), reading.exact.value(node, flat)
+    moved = [error, reading.bound(node.operands[1], flat).error]
+    inherited = error + moved[1]
+    if not finite(whole):
+        # A number that is stored for an infinity or NaN is measured from 0.
+        sizes = [size, algebra.absolute(number(bias)) if finite(bias) else rational(0)]
+        inherited = rules.from_zero(algebra, "add", sizes, moved)
     size = algebra.absolute(number(whole)) if finite(whole) else rational(0)
     return inherited, rules.rounded_step(algebra, form, size, inherited, 1, Fraction(0), False)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactref_core.arithmetic import states
-from exactref_core.arithmetic.bound import Bound
+from exactref_core.arithmetic.bound import Bound, magnitude
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.graph import Indices, Node
 
@@ -25,9 +25,10 @@ def by_sign(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     source, x, y = node.operands
     a, carried = reading.value(source, flat), reading.get(source, flat)
     shape = a.high.shape
-    error = np.broadcast_to(carried.error.high, shape)
-    exact = (error == 0) & (np.asarray(a.spread) == 0)
-    sure = exact | ((np.abs(a.high) - a.spread) * (1 - 2.0**-50) > error * ROOM)
+    least, most = (np.broadcast_to(e, shape) for e in (carried.error.low, carried.error.high))
+    size = magnitude(a)
+    sure = ((most == 0) & (np.asarray(a.spread) == 0)) | (size.low > most * ROOM)
+    flips = (least > 0) & (least * (1 + 2.0**-41) > size.high)  # for certain, below `rules.NEARLY`
     negative = np.signbit(a.high)
     if a.special is not None:
         given = a.special != 0
@@ -35,14 +36,23 @@ def by_sign(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
         sure = sure | given
     if carried.states is not None:
         other = np.where(negative, states.PLUS, states.MINUS) | states.NAN
-        sure = sure & ((carried.states & other) == 0)
+        loose = (carried.states & other) != 0
         if a.special is not None:
-            sure = sure & ((a.special == 0) | ((carried.states & states.FINITE) == 0))
+            loose = loose | ((a.special != 0) & ((carried.states & states.FINITE) != 0))
+        sure, flips = sure & ~loose, flips | loose
+    if carried.unsure is not None:
+        sure, flips = sure & ~carried.unsure, flips & ~carried.unsure
     branches = [reading.get(branch, flat) for branch in (x, y)]
+    taken = chosen(negative, branches[0], branches[1], shape)
     if np.all(sure):
-        return chosen(negative, branches[0], branches[1], shape)
+        return taken
     free = reading.step(node, flat)
-    return chosen(~sure, chosen(negative, branches[0], branches[1], shape), free, shape)
+    # Where it is not told whether the choice may flip, either answer is possible.
+    open_ = ~sure & ~flips
+    low = np.where(open_, np.minimum(taken.error.low, free.error.low), free.error.low)
+    error = Bracket(low, np.maximum(taken.error.high, free.error.high))
+    unsure = open_ if free.unsure is None else open_ | free.unsure
+    return chosen(~sure, taken, Bound(error, error, free.states, unsure), shape)
 
 
 def chosen(second: Any, one: Bound, two: Bound, shape: tuple[int, ...]) -> Bound:

@@ -103,12 +103,14 @@ def build(reading: CertifiedBounds, node: Node, index: int) -> RowBound:
 def bound(reading: CertifiedBounds, node: Node, flat: int) -> ScalarBound:
     """Return the bound of a weights, log_weights, logsumexp or attend element."""
     from exactref_core.arithmetic.certified_bounds import ScalarBound
-    from exactref_core.arithmetic.softmax_sets import element_set
+    from exactref_core.arithmetic.softmax_sets import element_set, loose
 
     width = 1 if node.verb == "logsumexp" else node.shape[-1]
     found = row_bound(reading, node, flat // width)
     if any(s & states.CARRIED for s in found.kept_sets):
         raise Unbounded  # exp of an infinity that an earlier call stored may be any finite value
+    if loose(reading, node, flat, found):
+        raise Unbounded  # any number may be stored for an infinity or NaN
     sets = element_set(reading, node, flat, found)
     zero = rational(0)
     value = reading.exact.value(node, flat)

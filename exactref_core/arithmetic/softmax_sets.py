@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.certified import finite, number
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.softmax_certified import key_values
+from exactref_core.arithmetic.softmax_fast import kept
 from exactref_core.arithmetic.softmax_rules import power_share, sums_overflow_at
 from exactref_core.arithmetic.softmax_verbs import RowRule
 from exactref_core.exact.grid import reaches
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from exactref_core.arithmetic.certified_bounds import CertifiedBounds
     from exactref_core.arithmetic.softmax_certified_bounds import RowBound
 
-__all__ = ["element_set"]
+__all__ = ["element_set", "loose"]
 
 # Beyond this error of a score nothing is known of its exponential.
 LARGE = 64
@@ -32,6 +35,22 @@ def element_set(reading: CertifiedBounds, node: Node, flat: int, found: RowBound
     if node.verb == "attend" and sets & states.FINITE and not found.row.empty:
         sets |= value_set(reading, node, flat, found)
     return sets
+
+
+def loose(reading: CertifiedBounds, node: Node, flat: int, found: RowBound) -> bool:
+    """Return whether a number may be stored for a score, or a kept value, that is none."""
+    scores = found.row.scores
+    if not all(map(finite, scores)):
+        row = flat if node.verb == "logsumexp" else flat // node.shape[-1]
+        looked_at = kept(node.attrs, node.operands[0], np.asarray([row]))[0].tolist()
+        rows = zip(looked_at, scores, found.sets, strict=True)
+        if any(k and not finite(v) and s & states.FINITE for k, v, s in rows):
+            return True
+    if node.verb != "attend":
+        return False
+    values, stored = key_values(reading.exact, node, flat), stored_sets(reading, node, flat)
+    keys = zip(found.row.groups, values, stored, strict=True)
+    return any(g is not None and not finite(v) and s & states.FINITE for g, v, s in keys)
 
 
 def row_set(node: Node, flat: int, found: RowBound) -> int:
@@ -57,8 +76,11 @@ def row_set(node: Node, flat: int, found: RowBound) -> int:
         result |= states.NAN
     if any(s & states.PLUS for s in kept) or sum_overflows(found):
         result |= states.NAN | infinite
-    if all(s & states.MINUS for s in kept) or added_to_infinity(node, flat, found):
+    emptied = all(s & states.MINUS for s in kept)
+    if emptied or added_to_infinity(node, flat, found):
         result |= states.NAN
+    if emptied and node.verb == "logsumexp":
+        result |= states.MINUS
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,6 +13,7 @@ from exactref_core.arithmetic.approx import Approx, Bools, signs
 from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.fast_choices import STEPS, annex_g
+from exactref_core.arithmetic.floors import floor_of
 from exactref_core.arithmetic.graph import NONNEGATIVE, Node
 from exactref_core.formats.format import Format
 
@@ -47,7 +49,12 @@ def threshold(form: Format) -> tuple[float, float]:
 
 
 def step_sets(
-    node: Node, values: list[Approx], bounds: list[Bound], result: Approx, inherited: Bracket
+    node: Node,
+    values: list[Approx],
+    bounds: list[Bound],
+    result: Approx,
+    inherited: Bracket,
+    flush: bool,
 ) -> tuple[Any, Any]:
     """Return the sets of a step's results and where they are unsure; None where all are finite."""
     tame = all(b.states is None and b.unsure is None for b in bounds) and result.special is None
@@ -55,7 +62,7 @@ def step_sets(
     tame = tame and (node.attrs == NONNEGATIVE or domain_is_clear(node.verb, values, bounds))
     if tame and not (stores and may_overflow(node.compute, result, inherited)):
         return None, None
-    sets, unsure = raw_sets(node, values, bounds)
+    sets, unsure = raw_sets(node, values, bounds, flush)
     for bound in bounds:
         if bound.states is not None:
             sets = sets | (bound.states & states.STICKY)
@@ -142,7 +149,7 @@ def overflow_sets(
     return sets, unsure
 
 
-def raw_sets(node: Node, values: list[Approx], bounds: list[Bound]) -> tuple[Any, Any]:
+def raw_sets(node: Node, values: list[Approx], bounds: list[Bound], flush: bool) -> tuple[Any, Any]:
     """Return the sets by IEEE rules, without overflow."""
     shape = np.broadcast_shapes(*(x.high.shape for x in values))
     sets = [
@@ -159,7 +166,7 @@ def raw_sets(node: Node, values: list[Approx], bounds: list[Bound]) -> tuple[Any
         return choice_sets(node.verb, values, bounds, sets, shape)
     operands = []
     for source, x, b, s in zip(node.operands, values, bounds, sets, strict=True):
-        operand, vague = seven(x, b, s, zero_of_either_sign(source))
+        operand, vague = seven(x, b, s, zero_of_either_sign(source), floor_of(source, flush))
         if node.attrs == NONNEGATIVE:
             operand, vague = operand & ~states.NEGATIVE, False
         operands.append(operand)
@@ -191,10 +198,13 @@ def zero_of_either_sign(node: Node) -> bool:
     return EITHER[node]
 
 
-def seven(x: Approx, bound: Bound, sets: Any, either: bool = False) -> tuple[Any, Any]:
+def seven(
+    x: Approx, bound: Bound, sets: Any, either: bool = False, floor: Fraction | None = None
+) -> tuple[Any, Any]:
     """Return the sets over the seven classes and where a sign is unsure.
 
-    ``either``: an exact zero may have either sign.
+    ``either``: an exact zero may have either sign. No stored number is below ``floor``. A number
+    that is stored for an infinity or NaN, whose high word is 0, is no larger than the error.
     """
     spread = np.asarray(x.spread)
     # Of an exact value the sign of a rounded difference is that of the difference.
@@ -205,6 +215,9 @@ def seven(x: Approx, bound: Bound, sets: Any, either: bool = False) -> tuple[Any
     sure_below, sure_above = x.high - near < 0, x.high + near > 0
     zero = ~((x.high - wide > 0) | (x.high + wide < 0))
     sure_zero = ~((x.high - near > 0) | (x.high + near < 0))
+    if floor is not None:
+        below, sure_below = below & False, sure_below & False
+        zero, sure_zero = zero & (floor == 0), sure_zero & (floor == 0)
     exact = (wide == 0) & (not either)
     if x.special is not None:
         exact = exact & (x.special == 0)  # a zero stored for NaN may have either sign
@@ -212,13 +225,6 @@ def seven(x: Approx, bound: Bound, sets: Any, either: bool = False) -> tuple[Any
     plus = np.where(exact, ~np.signbit(x.high), True)
     vague = (below & ~sure_below) | (above & ~sure_above) | (zero & ~sure_zero)
     vague = vague & ((np.asarray(sets) & states.FINITE) != 0)
-    if x.special is not None:
-        # A number that is stored for an infinity or NaN, as erf(inf) for erf(NaN), may be any.
-        given = x.special != 0
-        below, zero, above, minus, plus = (
-            given | part for part in (below, zero, above, minus, plus)
-        )
-        vague = vague & ~given
     return states.classes(sets, below, zero, above, minus, plus), vague
 
 

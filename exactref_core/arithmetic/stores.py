@@ -8,8 +8,9 @@ import numpy as np
 
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.approx import Approx, Bools
-from exactref_core.arithmetic.bound import Bound
+from exactref_core.arithmetic.bound import Bound, Clip
 from exactref_core.arithmetic.brackets import Bracket
+from exactref_core.arithmetic.floors import floor_of
 from exactref_core.arithmetic.graph import Indices, Node, Store, is_float_input
 from exactref_core.arithmetic.range_ends import (
     Ends,
@@ -31,7 +32,7 @@ from exactref_core.formats.rounding import Overflow, Rounding
 if TYPE_CHECKING:
     from exactref_core.arithmetic.bounds import FloatBounds
 
-__all__ = ["held", "output_sets", "saturated", "store_sets", "stored"]
+__all__ = ["clip_of", "held", "output_sets", "saturated", "store_sets", "stored"]
 
 
 def store_sets(x: Approx, error: Bracket, compute: Format, store: Store) -> tuple[Any, Any]:
@@ -79,7 +80,7 @@ def stored(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     error = bound.inherited if store.lone else bound.error
     if node.compute is None or store.format.is_integer:
         return Bound(error, error, bound.states, bound.unsure)
-    ends = store_ends(x, error, node.compute, store, bound.clip)
+    ends = store_ends(x, error, node.compute, store, clip_of(source, bound, reading.flush))
     sets, unsure = output_sets(x, bound, error, node.compute, store)
     # An input that only changed its sign is still that number or 0.
     flush = reading.flush and not is_float_input(node)
@@ -106,6 +107,13 @@ def stored(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     sets = np.where(infinite, sets | states.CARRIED, sets).astype(np.uint8)
     known = None if np.all(sets == states.FINITE) and not np.any(unsure) else sets
     return Bound(error, error, known, None if known is None else unsure)
+
+
+def clip_of(node: Node, bound: Bound, flush: bool) -> Clip | None:
+    """Return what the values of a node never leave: also 0, below which its floor says none is."""
+    if bound.clip is not None or floor_of(node, flush) is None:
+        return bound.clip
+    return Clip((0.0, 0.0), (np.inf, np.inf))
 
 
 def numbers(bound: Bound) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from exactref_core.arithmetic import rules, states
 from exactref_core.arithmetic.approx import Approx
-from exactref_core.arithmetic.bound import ALGEBRA, Bound, magnitude, merge
+from exactref_core.arithmetic.bound import ALGEBRA, Bound, either, magnitude, merge
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.fast_choices import STEPS
 from exactref_core.arithmetic.graph import Indices, Node, dot_terms, sum_terms
@@ -192,6 +192,10 @@ def paired(form: Format, terms: Terms, flush: bool) -> Terms:
     error = terms.error or Bracket(0.0, 0.0)
     (a, b), (c, d) = both(error.low), both(error.high)
     moved = Bracket(a, c) + Bracket(b, d)
+    if value.special is not None:
+        # A number that is stored for an infinity or NaN is measured from 0.
+        sizes = magnitude(halves[0]) + magnitude(halves[1])
+        moved = either(value.special != 0, moved + sizes, moved)
     error = rules.rounded_step(ALGEBRA, form, magnitude(value), moved, 1, Fraction(0), flush)
     sets = None
     if terms.sets is not None:

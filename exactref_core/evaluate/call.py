@@ -159,25 +159,29 @@ def make_output(
         overflow = Overflow.SATURATE  # the format has nothing else to store
     parts = []
     for root in roots:
-        lone, stored = lone_root(root)
+        lone, stored = lone_root(root, compute)
         store = Store(part_format(form), rounding, overflow, lone)
         parts.append(kind(Node("store", (stored,), root.shape, store, compute), op.name))
     nodes = [part.node for part in parts]
     return PartsOutput(op.name, name, form, parts, nodes, None, op.normal_answer)
 
 
-def lone_root(root: Node) -> tuple[bool, Node]:
-    """Return whether a definition is one step over inputs, and it without a rounding point."""
+def lone_root(root: Node, compute: Format) -> tuple[bool, Node]:
+    """Return whether a definition is one step over inputs, and it without a rounding point.
+
+    A declared store in another format than ``compute`` is a rounding of its own.
+    """
     if root.verb == "store":
         return True, root  # an earlier call's rounding, which is none of this one's
     if root.verb == "load":
         return True, Node(root.verb, root.operands, root.shape, root.attrs, None)
     if root.verb == "view":
-        lone, source = lone_root(root.operands[0])
+        lone, source = lone_root(root.operands[0], compute)
         return lone, Node("view", (source,), root.shape, root.attrs, root.compute) if lone else root
     if root.verb in LONE and all(is_source(x) for x in root.operands):
         return True, Node(root.verb, root.operands, root.shape, root.attrs, None)
-    if root.verb == "within" and root.attrs[0] == 1 and is_fused(root.operands[0]):
+    once = root.verb == "within" and root.attrs[0] == 1 and root.compute == compute
+    if once and is_fused(root.operands[0]):
         return True, root.operands[0]
     return is_source(root), root
 

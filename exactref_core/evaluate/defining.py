@@ -12,7 +12,7 @@ from typing import Any
 from exactref_core.errors import InputError
 from exactref_core.evaluate.call import COMMON_NAMES
 from exactref_core.evaluate.call import function as function_of
-from exactref_core.evaluate.definitions import definition, gradient, name_of
+from exactref_core.evaluate.definitions import CHAIN, definition, gradient, name_of
 from exactref_core.formats.catalogue import get_format
 from exactref_core.op import REQUIRED, Domain, Op
 from exactref_core.registry import own
@@ -34,8 +34,9 @@ def define(
     outputs: tuple[str, ...] = ("output",),
     optional: tuple[str, ...] = (),
     arrays: tuple[str, ...] = (),
-    backward: Callable[..., Any] | None = None,
+    backward: Callable[..., Any] | str | None = None,
     gradients: tuple[str, ...] | None = None,
+    real_output: bool = False,
 ) -> Any:
     """Make an operation of a definition, a function ``f(v, *tensors, **parameters)`` of verbs.
 
@@ -45,11 +46,18 @@ def define(
     without a default has to be given. The function returns a value, or with ``outputs`` a mapping
     of values by those names. ``signature`` is a NumPy generalised-ufunc signature ("(n),(n)->(n)";
     elementwise by default) of the tensors, from which inputs are drawn; ``domain``
-    (`exactref_core.extend.Domain`), in its place, says more. ``backward(v, grad_output, *tensors,
-    **parameters)`` returns the gradients by tensor, of those that ``gradients`` names (None: all),
-    and makes ``er.backward.<name>``. Every verb rounds where an implementation may. Returns the
-    operation's function, like those of this module; by its name the marker `exactref.op` finds it.
-    InputError where the name is taken or the arguments do not fit the function.
+    (`exactref_core.extend.Domain`), in its place, says more, such as that inputs may be complex;
+    ``real_output`` that the outputs of those are real.
+
+    ``backward(v, grad_output, *tensors, **parameters)`` returns the gradients by tensor, of those
+    that ``gradients`` names (None: all), and makes ``er.backward.<name>``; where there are several
+    outputs, it takes ``grad_<output>`` of those after the first as well, which may be None.
+    ``backward="chain_rule"`` composes it of the gradients of the operations that the definition
+    calls, as automatic differentiation does.
+
+    Every verb rounds where an implementation may. Returns the operation's function, like those of
+    this module; by its name the marker `exactref.op` finds it. InputError where the name is taken
+    or the arguments do not fit the function.
     """
     if function is None:
         return partial(
@@ -62,6 +70,7 @@ def define(
             arrays=arrays,
             backward=backward,
             gradients=gradients,
+            real_output=real_output,
         )
     outputs, optional, arrays = (
         names(what, given)
@@ -74,6 +83,10 @@ def define(
     check_name(named)
     if gradients is not None:
         gradients = among("gradients", names("gradients", gradients), (*tensors, *optional))
+    slopes = None
+    if backward is not None:
+        check_gradient(backward, tensors, defaults, outputs)
+        slopes = gradient(backward, function, tensors, optional, outputs)
     op = Op(
         named,
         definition(function, outputs),
@@ -81,8 +94,10 @@ def define(
         domain_of(signature, domain, tensors),
         defaults,
         outputs,
-        backward=checked_gradient(backward, tensors, defaults, outputs),
+        real_output=real_output,
+        backward=slopes,
         gradients=gradients,
+        grad_outputs=() if slopes is None else outputs[1:],
         arrays=arrays,
         optional=optional,
     )
@@ -171,20 +186,24 @@ def domain_of(signature: Any, domain: Any, tensors: tuple[str, ...]) -> Domain:
     return domain
 
 
-def checked_gradient(
+def check_gradient(
     backward: Any, tensors: tuple[str, ...], defaults: dict[str, Any], outputs: tuple[str, ...]
-) -> Any:
-    """Return a user's gradient over the core's verbs; InputError where it does not fit."""
-    if backward is None:
-        return None
-    if not callable(backward) or len(outputs) > 1:
+) -> None:
+    """Raise InputError where a user's gradient cannot be called as it will be."""
+    if isinstance(backward, str) and backward == CHAIN:
+        return
+    if not callable(backward):
+        raise InputError(f"backward must be a function or {CHAIN!r}, not {backward!r}")
+    more = [f"grad_{name}" for name in outputs[1:]]
+    taken = inspect.signature(backward).parameters
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in taken.values())
+    if not open_ended and (missing := [name for name in more if name not in taken]):
         raise InputError(
-            "backward must be a function of an operation with one output, "
-            f"not {backward!r} with the outputs {outputs}"
+            f"backward of an operation with the outputs {outputs} takes {missing} as well: the "
+            "gradients of the others, or None"
         )
     try:
-        inspect.signature(backward).bind(None, None, *tensors, **defaults)
+        inspect.signature(backward).bind(None, None, *tensors, **defaults, **dict.fromkeys(more))
     except TypeError as error:
-        wanted = ", ".join(("v", "grad_output", *tensors, *defaults))
+        wanted = ", ".join(("v", "grad_output", *tensors, *defaults, *more))
         raise InputError(f"backward is called as {wanted}: {error}") from None
-    return gradient(backward)

@@ -108,15 +108,20 @@ def formats(op: Op, sources: Mapping[str, Source], dtype: Format | None) -> tupl
 
 
 def complex_format(op: Op, sources: Mapping[str, Source]) -> Format:
-    """Return the format of a real function's inputs, of which the gradient is given in parts."""
-    grad, x = (source.format for source in sources.values())
-    if not x.is_complex:
+    """Return the format of a real function's inputs, of whose outputs the gradients are real."""
+    tensors = () if op.forward is None else (*op.forward.tensors, *op.forward.optional)
+    given = {n: x for n, x in sources.items() if n not in tensors}
+    others = {name: x for name, x in sources.items() if name not in given}
+    form = next(iter(others.values())).format
+    if not form.is_complex:
         return input_format(op, sources)
-    if grad != part_format(x):
-        raise DTypeError(
-            f"{op.name}: grad_output is {grad.name}; of {x.name} inputs it is {part_format(x).name}"
-        )
-    return x
+    for name, grad in given.items():
+        if grad.format != part_format(form):
+            raise DTypeError(
+                f"{op.name}: {name} is {grad.format.name}; of {form.name} inputs it is "
+                f"{part_format(form).name}"
+            )
+    return one_format(op, others)
 
 
 def cast_formats(
@@ -138,7 +143,15 @@ def cast_formats(
 
 
 def input_format(op: Op, sources: Mapping[str, Source]) -> Format:
-    """Return the one format that all inputs have; DTypeError where they differ."""
+    """Return the one format that all inputs have; DTypeError where the operation takes none."""
+    form = one_format(op, sources)
+    if form.is_complex and not any(name.startswith("complex") for name in op.domain.dtypes):
+        raise DTypeError(f"{op.name} takes real inputs; {op.tensors[0]} is {form.name}")
+    return form
+
+
+def one_format(op: Op, sources: Mapping[str, Source]) -> Format:
+    """Return the one format that inputs have; DTypeError where they differ."""
     forms = [source.format for source in sources.values()]
     alike, wide = forms[:1], (forms[0], widened(forms[0]))
     if any(x.format not in (wide if name in op.wide else alike) for name, x in sources.items()):
@@ -147,8 +160,6 @@ def input_format(op: Op, sources: Mapping[str, Source]) -> Format:
             f"{op.name} takes inputs of one dtype: {given}; convert with er.asarray(x, dtype) "
             "to the widest, and name the output's format with dtype="
         )
-    if forms[0].is_complex and not any(name.startswith("complex") for name in op.domain.dtypes):
-        raise DTypeError(f"{op.name} takes real inputs; {op.tensors[0]} is {forms[0].name}")
     return forms[0]
 
 

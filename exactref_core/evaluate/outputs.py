@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from exactref_core.adapters import asarray
 from exactref_core.arithmetic import states
-from exactref_core.arithmetic.coverage import covered, without_guarantee
+from exactref_core.arithmetic.coverage import covered
 from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.guarantees import without_guarantee
 from exactref_core.arithmetic.ordinary import OrdinaryReading
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.ranges import Range
@@ -198,7 +199,8 @@ class PartsOutput:
 
     @sheltered
     def vacuous(self, standard: str, flush: bool) -> int:
-        """How many elements have a bound that reaches the sum of the magnitudes of their terms."""
+        """How many elements have a bound that reaches the sum of the magnitudes of their terms, or
+        none."""
         rule = get_standard(standard)
         return sum(
             int(self.pick(without_guarantee(part, rule, bool(flush))).sum()) for part in self.parts

@@ -42,11 +42,18 @@ def silu_slope(v: Any, x: Any) -> Any:
 
 def silu(v: Any, grad_output: Any, x: Any) -> Any:
     """grad_output s (1 + x (1 - s)), s the sigmoid, as automatic differentiation sums it too."""
-    slope = silu_slope(v, x)
+    return {"x": through_silu(v, grad_output, x)}
+
+
+def through_silu(v: Any, grad_output: Any, x: Any) -> Any:
+    """Return grad_output times the slope of silu; or times s first, which may underflow."""
+    one, s, slope = v.constant(1), a.sigmoid(v, x), silu_slope(v, x)
     definition = v.exact.step("multiply", grad_output, slope)
-    first = v.multiply(grad_output, a.sigmoid(v, x))
+    first = v.multiply(grad_output, s)
     second = v.multiply(v.multiply(grad_output, x), sigmoid_slope(v, x))
-    return {"x": v.admit(definition, v.multiply(grad_output, slope), v.add(first, second))}
+    in_turn = v.multiply(first, v.add(one, v.multiply(x, v.subtract(one, s))))
+    found = v.multiply(grad_output, slope), v.add(first, second), in_turn
+    return v.admit(definition, *found)
 
 
 def normal_density(v: Any, x: Any) -> Any:
@@ -155,7 +162,7 @@ def selu(v: Any, grad_output: Any, x: Any) -> Any:
 def swiglu(v: Any, grad_output: Any, gate: Any, x: Any) -> Any:
     """grad_output x silu'(gate), and grad_output silu(gate)."""
     return {
-        "gate": v.multiply(v.multiply(grad_output, x), silu_slope(v, gate)),
+        "gate": through_silu(v, v.multiply(grad_output, x), gate),
         "x": v.multiply(grad_output, a.silu(v, gate)),
     }
 

@@ -132,7 +132,8 @@ def cross_entropy_backward(
     q is 1 at the target class, or 1 - s there and s / classes everywhere; rows of ``ignore_index``
     have the gradient 0. With ``weight`` times that of the target class. With both, or for a target
     of probabilities, p sum(u) - u of u = q weight takes the place of p - q. The target is a
-    constant.
+    constant. An infinite grad_output may give NaN where q > 0: libraries compute p grad_output -
+    q grad_output, the gradients of nll_loss and log_softmax in turn.
     """
     rows, shape = rows_of(v, x)
     classes, share = rows.shape[-1], smoothing_of(label_smoothing)
@@ -140,11 +141,8 @@ def cross_entropy_backward(
     p = v.weights(rows, v.keep_all())
     if (soft := v.shares(target, "target", x.shape, ignore_index)) is not None:
         u = weighted(v, smoothed(v, rows_of(v, soft)[0], share), weight)
-        return {
-            "x": in_place(
-                v, pulled(v, p, u, soft_slopes(v, grad_output, rows, reduction)), x, shape
-            )
-        }
+        found = pulled(v, p, u, soft_slopes(v, grad_output, rows, reduction))
+        return {"x": in_place(v, found, x, shape)}
     kept = v.classes(target, "target", shape, classes, ignore_index)
     p = v.kept_rows(p, kept)
     if weight is not None and share:
@@ -153,11 +151,16 @@ def cross_entropy_backward(
         u = v.at_target(low, v.add(low, own), kept)
         found = pulled(v, p, u, smooth_slopes(v, grad_output, kept, weight, reduction))
         return {"x": in_place(v, v.placed_rows(found, kept), x, shape)}
-    rest = p if not share else v.subtract(p, v.constant(share / classes))
-    gap = v.at_target(rest, v.subtract(rest, v.constant(1 - share)), kept)
-    scale = row_slopes(v, grad_output, kept, weight, reduction)
-    found = v.placed_rows(v.multiply(gap, v.keep(scale, gap.shape)), kept)
-    return {"x": in_place(v, found, x, shape)}
+    slopes = v.keep(row_slopes(v, grad_output, kept, weight, reduction), p.shape)
+    rest, apart = p, v.multiply(p, slopes)
+    if share:
+        every = v.constant(share / classes)
+        rest, apart = v.subtract(p, every), v.subtract(apart, v.multiply(every, slopes))
+    own = v.constant(1 - share)
+    gap = v.at_target(rest, v.subtract(rest, own), kept)
+    apart = v.at_target(apart, v.subtract(apart, v.multiply(own, slopes)), kept)
+    found = v.multiply(gap, slopes)
+    return {"x": in_place(v, v.placed_rows(v.admit(found, found, apart), kept), x, shape)}
 
 
 def soft_slopes(v: Any, grad_output: Any, rows: Any, reduction: Any) -> Any:

@@ -164,7 +164,13 @@ def shared(v: Any, g: Any, rows: Any, nan: str, ties: str) -> Any:
     one, zero = v.exact.constant(1), v.exact.constant(0)
     part = v.within(v.exact.step("multiply", g, share), 2, Fraction(1, 2))
     some = v.by_order(v.order(share, zero, 0), part, nothing_of(v, g), zero)
-    return v.by_order(v.order(share, one, 0), g, g, some)
+    found = v.by_order(v.order(share, one, 0), g, g, some)
+    if nan != "propagate" or ties != "even":
+        return found
+    # Kernels count the elements that equal the maximum, and none equals NaN: 0 / 0.
+    most = v.keep(v.largest(rows, nan), rows.shape)
+    none = v.exact.step("multiply", most, zero)
+    return v.if_number(most, found, v.admit(found, found, none))
 
 
 def largest_backward(
@@ -179,7 +185,8 @@ def largest_backward(
     """grad_output for the largest element, exactly 0 for the others, or grad_output times 0.
 
     Equal ones share it evenly, or with ``ties="first"`` the first has all of it. A NaN counts as
-    the largest, or where it is ignored as the smallest.
+    the largest, or where it is ignored as the smallest; where the maximum is NaN, all that share
+    evenly may have NaN, since none equals it.
     """
     return {"x": over_rows(v, grad_output, x, axis, nan, ties)}
 
@@ -196,7 +203,8 @@ def smallest_backward(
     """grad_output for the smallest element, exactly 0 for the others, or grad_output times 0.
 
     Equal ones share it evenly, or with ``ties="first"`` the first has all of it. A NaN counts as
-    the smallest, or where it is ignored as the largest.
+    the smallest, or where it is ignored as the largest; where the minimum is NaN, all that share
+    evenly may have NaN, since none equals it.
     """
     return {"x": over_rows(v, grad_output, v.exact.step("negative", x), axis, nan, ties)}
 
@@ -215,8 +223,9 @@ def clip_backward(
     """grad_output for x where min <= x <= max, at the bounds too; for min where x < min < max; for
     max where x > max, or where max < min. Exactly 0 elsewhere.
 
-    Comparisons with a NaN that propagates do not hold. A NaN bound that is ignored is none, and
-    such an x counts as below min, or without min as above max.
+    Comparisons with a NaN that propagates do not hold, those that x be within the bounds or those
+    that it be beyond: x has 0 or grad_output. A NaN bound that is ignored is none, and such an x
+    counts as below min, or without min as above max.
     """
     zero, ignores = v.exact.constant(0), nan != "propagate"
 
@@ -228,7 +237,13 @@ def clip_backward(
         if bound is not None:
             pair = (bound, x) if order < 0 else (x, bound)
             passed = above(*pair, zero, passed, -1 if ignores else 1)
-    found = {"x": v.if_number(x, passed, zero) if ignores else passed}
+    if ignores:
+        found = {"x": v.if_number(x, passed, zero)}
+    else:
+        for one in (x, min, max):
+            if one is not None:
+                passed = v.if_number(one, passed, v.either(passed, grad_output))
+        found = {"x": passed}
     if min is not None:
         low = above(min, x, grad_output, zero)
         if ignores:

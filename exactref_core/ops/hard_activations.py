@@ -62,34 +62,39 @@ def reglu(v: Any, gate: Any, x: Any) -> Any:
     return v.multiply(v.at_least(gate, v.constant(0), "propagate"), x)
 
 
-def between(
-    v: Any, x: Any, low: int, high: int, parts: tuple[Any, Any, Any], nan: tuple[int, int] = (1, 1)
-) -> Any:
+def between(v: Any, x: Any, low: int, high: int, parts: tuple[Any, Any, Any], missing: Any) -> Any:
     """Return the first part up to ``low``, the second below ``high``, the third from there on.
 
-    ``nan`` says whether NaN counts as above ``low`` and as below ``high`` (1), or not (-1).
+    ``missing`` is for NaN, or any of the parts: comparisons with both ends do not hold, and kernels
+    differ in what they compare.
     """
     below, inside, above = parts
-    upper = v.above_zero(v.order(v.constant(high), x, nan[1]), inside, above)
-    return v.above_zero(v.order(x, v.constant(low), nan[0]), upper, below)
+    upper = v.above_zero(v.order(v.constant(high), x, 1), inside, above)
+    found = v.above_zero(v.order(x, v.constant(low), 1), upper, below)
+    for part in parts:
+        missing = missing if part is missing else v.either(missing, part)
+    return v.if_number(x, found, missing)
 
 
 def relu6_backward(v: Any, grad_output: Any, x: Any) -> Any:
-    """grad_output where 0 < x < 6 or x is NaN, else 0: at both ends the subgradient 0."""
+    """grad_output where 0 < x < 6, else 0: at both ends the subgradient 0; at NaN either."""
     zero = v.exact.constant(0)
-    return {"x": between(v, x, 0, 6, (zero, grad_output, zero))}
+    return {"x": between(v, x, 0, 6, (zero, grad_output, zero), grad_output)}
 
 
 def hardsigmoid_backward(v: Any, grad_output: Any, x: Any) -> Any:
-    """grad_output / 6 where -3 < x < 3, else 0, at both ends and at NaN too."""
+    """grad_output / 6 where -3 < x < 3, else 0, at both ends too; at NaN 0 or grad_output / 6."""
     zero = v.exact.constant(0)
     quotient = v.divide(grad_output, v.constant(6))
     slope = v.admit(quotient, quotient, v.multiply(grad_output, v.constant(SIXTH)))
-    return {"x": between(v, x, -3, 3, (zero, slope, zero), (-1, -1))}
+    return {"x": between(v, x, -3, 3, (zero, slope, zero), zero)}
 
 
 def hardswish_backward(v: Any, grad_output: Any, x: Any) -> Any:
-    """grad_output (x / 3 + 1/2) where -3 < x < 3, else 0 below and grad_output above or at NaN."""
+    """grad_output (x / 3 + 1/2) where -3 < x < 3, else 0 below and grad_output above.
+
+    At NaN grad_output, or NaN or 0.
+    """
     e, half = v.exact, v.constant(HALF)
     line = e.step("add", e.step("divide", x, e.constant(3)), e.constant(HALF))
     by_quotient = v.add(v.divide(x, v.constant(3)), half)
@@ -97,15 +102,17 @@ def hardswish_backward(v: Any, grad_output: Any, x: Any) -> Any:
     slope = v.admit(line, by_quotient, by_product)
     definition = e.step("multiply", grad_output, line)
     inside = v.admit(definition, v.multiply(grad_output, slope))
-    return {"x": between(v, x, -3, 3, (e.constant(0), inside, grad_output), (1, -1))}
+    return {"x": between(v, x, -3, 3, (e.constant(0), inside, grad_output), grad_output)}
 
 
 def reglu_backward(v: Any, grad_output: Any, gate: Any, x: Any) -> Any:
-    """grad_output x where gate > 0 or is NaN, else 0, and grad_output relu(gate)."""
+    """grad_output x where gate > 0, else 0, at NaN either; and grad_output relu(gate)."""
+    zero = v.exact.constant(0)
     held = v.at_least(gate, v.constant(0), "propagate")
     above = v.multiply(grad_output, x)
+    found = v.above_zero(v.order(gate, v.constant(0), 1), above, zero)
     return {
-        "gate": v.above_zero(v.order(gate, v.constant(0), 1), above, v.exact.constant(0)),
+        "gate": v.if_number(gate, found, v.either(above, zero)),
         "x": v.multiply(grad_output, held),
     }
 

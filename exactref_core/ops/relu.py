@@ -41,10 +41,14 @@ def relu_backward(v: Any, grad_output: Any, x: Any, nan: str = "propagate") -> A
 
 
 def leaky_relu_backward(v: Any, grad_output: Any, x: Any, negative_slope: Any = 0.01) -> Any:
-    """grad_output where x > 0, else grad_output times ``negative_slope``: at 0 that from below."""
+    """grad_output where x > 0, else grad_output times ``negative_slope``: at 0 that from below.
+
+    At NaN either, as kernels compare x < 0 or x > 0.
+    """
     slope = v.number(negative_slope, "negative_slope", x)
     below = v.multiply(grad_output, v.spread(slope, x.shape))
-    return {"x": v.above_zero(x, grad_output, below)}
+    found = v.above_zero(x, grad_output, below)
+    return {"x": v.if_number(x, found, v.either(below, grad_output))}
 
 
 ONE = Domain("()->()", FLOATS)

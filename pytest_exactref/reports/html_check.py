@@ -119,7 +119,7 @@ def _remarks(record: CheckRecord) -> Iterator[str]:
     if record.vacuous:
         yield (
             f"At {record.vacuous:,} of {record.elements:,} elements {record.standard} guarantees "
-            "nothing: its tolerance reaches the sum of the magnitudes of the terms."
+            "nothing: its tolerance is infinite or reaches the sum of the magnitudes of the terms."
         )
     for words in passing(record):
         yield f"{words[0].upper()}{words[1:]} would also pass."

@@ -65,7 +65,7 @@ def _notices(records: Sequence[CheckRecord]) -> Iterator[str]:
         if record.vacuous
     ]
     if silent:
-        yield "the standard guarantees nothing where its tolerance reaches the sum of |terms|:"
+        yield "the standard guarantees nothing where its tolerance is inf, or the sum of |terms|:"
         yield from silent
     for question, words in PASSES_TOO.items():
         blind = [

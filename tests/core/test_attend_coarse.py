@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import exactref as er
-from exactref_core.arithmetic import attend_coarse
+from exactref_core.arithmetic import attend_coarse, softmax_fast
 from exactref_core.arithmetic.attend_coarse import product_means
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.exact import row_exponentials
@@ -116,6 +116,15 @@ def test_rounded_means_are_those_of_the_pairs(
         result = er.scaled_dot_product_attention(q, k, v, is_causal=causal)["output"]
         return result.rounded.data.tobytes()  # type: ignore[no-any-return]
 
+    taken = []
+
+    def watched(*given: Any) -> Any:
+        taken.append(product_means(*given))
+        return taken[-1]
+
+    monkeypatch.setattr(softmax_fast, "product_means", watched)
     found = rounded()
-    monkeypatch.setattr("exactref_core.arithmetic.softmax_fast.coarse", lambda *given: None)
+    assert taken
+    assert all(means is not None for means in taken)
+    monkeypatch.setattr(softmax_fast, "coarse", lambda *given: None)
     assert rounded() == found

@@ -106,3 +106,13 @@ def test_choices_by_the_sign_of_what_a_softmax_stored(call: Callable[..., Any]) 
             beyond = (end.data.view(bits) + outward.astype(bits)).view(end.data.dtype)
             outside = call(x).covers(er.asarray(beyond)).data
             assert not np.any(outside[end.values() != 0])
+
+
+def test_numbers_that_overflow_for_certain_leave_no_room_around_the_exact_value() -> None:
+    """exp(x + y - x) is beyond the range, whatever the sum errs by."""
+    op = er.define(lambda v, x, y: v.exp(v.subtract(v.add(x, y), x)), name="far")
+    x, y = np.float32([1e8, 3e7]), np.float32([100.0, 112.0])
+    assert np.isnan(op(x, y).finite_range()[0].values()).all()
+    assert op(x, y).covers(np.float32([np.inf, np.inf])).all()
+    for value in (3e38, 1e30, 1.0):
+        assert not op(x, y).covers(np.float32([value, value])).any()

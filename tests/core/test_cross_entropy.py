@@ -167,6 +167,24 @@ def test_gradient_faults_are_outside() -> None:
         assert (~np.asarray(result.covers(fault.astype(F32), "any_order"))).mean() > 0.1
 
 
+@np.errstate(invalid="ignore")
+@pytest.mark.parametrize("smooth", [0, 0.25])
+@pytest.mark.parametrize("g", [np.inf, -np.inf, 1, -3e38])
+def test_gradients_of_its_two_steps_are_inside(g: float, smooth: float) -> None:
+    """p g - q g, which torch and JAX compute: NaN of an infinite g where q > 0, nowhere else."""
+    x, target, _ = data(4)
+    hot = np.eye(9, dtype=F32)[np.where(target != -100, target, 0)]
+    q = hot * F32(1 - smooth) + F32(smooth / 9)
+    result = er.backward.cross_entropy(F32(g), x, target, reduction="sum", label_smoothing=smooth)
+    output = np.where(
+        (target != -100)[:, None], softmax(x) * F32(g) - np.where(q > 0, q * F32(g), F32(0)), 0
+    )
+    assert np.asarray(result.covers(output.astype(F32))).all()
+    assert np.isnan(output).any() == np.isinf(g)
+    none = np.asarray(result.covers(np.full_like(output, np.nan)))
+    assert (none == np.isnan(output)).all()
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

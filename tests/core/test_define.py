@@ -51,6 +51,25 @@ def test_the_exact_value_is_that_of_the_definition() -> None:
         assert found.midpoint.to_fraction() == Fraction(value) ** 2 - 1
 
 
+@pytest.mark.parametrize("form", ["bfloat16", "float16", "float8_e5m2", "float8_e4m3fn"])
+def test_a_definition_that_only_stores_has_the_rounding_of_its_store(form: str) -> None:
+    kind = np.float16 if form == "float16" else getattr(ml_dtypes, form)
+    x = F32([1.0, 1 + 2.0**-10, -3.3, 2.0**-20, 2.0**-149, 240.0])
+    output = x.astype(kind).astype(F32)
+    for body in (
+        lambda v, x: v.store(x, form),
+        lambda v, x: v.store(v.maximum(x, v.negative(x)), form),
+        lambda v, x: v.reshape(v.store(x, form), x.shape),
+    ):
+        result = er.define(body, name="only_store")(x)
+        kept = np.abs(output) if "maximum" in body.__code__.co_names else output
+        assert result.covers(kept).tolist() == [True] * 6
+        assert not result.covers(kept * F32(1.5) + F32(1)).any()
+    # In the compute format itself there is nothing to round.
+    same = er.define(lambda v, x: v.store(x, "float32"), name="only_store")(x)
+    assert same.tolerance().tolist() == [0.0] * 6
+
+
 def test_a_declared_store_widens_by_one_rounding() -> None:
     def body(v: Any, x: Any, y: Any) -> Any:
         return v.multiply(v.exp(x), y)

@@ -162,3 +162,29 @@ def test_optional_tensors_and_arrays() -> None:
 def test_what_does_not_fit_is_named(body: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         of(body, X)
+
+
+def test_choices_and_optional_tensors_by_the_chain_rule() -> None:
+    @er.define(
+        name="n",
+        signature="(n),(n)->(n)",
+        optional=("w",),
+        backward="chain_rule",
+        gradients=("x", "w"),
+    )
+    def huber(v: Any, x: Any, y: Any, w: Any = None) -> Any:
+        gap = v.abs(v.subtract(x, y))
+        small = v.less_equal(gap, 1.0)
+        loss = v.where(small, v.multiply(0.5, v.square(gap)), v.subtract(gap, 0.5))
+        return loss if w is None else v.multiply(loss, w)
+
+    x, y, w = X[0].astype(float), 2 * X[1].astype(float), X[2].astype(float)
+    gap = x - y
+    wanted = np.where(np.abs(gap) <= 1, gap, np.sign(gap))
+    found = er.backward.n(np.ones(6), x, y)
+    assert list(found.outputs) == ["grad_x"]
+    assert np.abs(found.rounded.values() - wanted).max() < 1e-12
+    both = er.backward.n(np.ones(6), x, y, w)
+    assert np.abs(both.rounded.grad_x.values() - wanted * w).max() < 1e-12
+    losses = np.where(np.abs(gap) <= 1, gap**2 / 2, np.abs(gap) - 0.5)
+    assert np.abs(both.rounded.grad_w.values() - losses).max() < 1e-12

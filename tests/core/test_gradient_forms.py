@@ -85,3 +85,19 @@ def test_a_choice_does_not_depend_on_the_sign_bit_of_nan(name: str) -> None:
     # Kernels compare x > 0, or x <= 0.
     assert np.asarray(result.covers(F32([first, first]))).all()
     assert np.asarray(result.covers(nans)).all()
+
+
+@pytest.mark.parametrize("name", ["silu", "swiglu"])
+def test_a_gradient_that_meets_the_sigmoid_first(name: str) -> None:
+    """g s may be subnormal, and what it loses is multiplied by 1 + x (1 - s)."""
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-80, -5, 500).astype(F32)
+    near = (1 / (1 + np.exp(-x.astype(float)))).astype(F32)
+    grad = (rng.uniform(1, 9, 500) * 1e-45 / near.astype(float)).clip(0, 1e30).astype(F32)
+    rest = F32(1) + x * (F32(1) - near)
+    if name == "silu":
+        result = er.backward.silu(grad, x)
+    else:
+        result = er.backward.swiglu(grad, x, np.ones_like(x))["grad_gate"]
+    assert np.asarray(result.covers(grad * near * rest)).all()
+    assert not np.asarray(result.covers(grad * rest)).any()

@@ -70,6 +70,7 @@ def test_clip_is_decided_exactly(given: tuple[bool, bool]) -> None:
         expected_clip(x, low if given[0] else None, high if given[1] else None)
         for x, low, high in grid.tolist()
     ]
+    missing = np.isnan(grid[:, [True, *given]]).any(-1)
     for key, share in zip(("x", "min", "max"), np.asarray(rows).T, strict=True):
         if key != "x" and not given[key == "max"]:
             assert f"grad_{key}" not in result.outputs
@@ -77,9 +78,11 @@ def test_clip_is_decided_exactly(given: tuple[bool, bool]) -> None:
         one = result[f"grad_{key}"]
         want = np.where(share, grad, 0).astype(F32)
         assert np.array_equal(np.asarray(one.rounded.values(), F32), want), key
-        assert not np.asarray(one.tolerance()).any()
+        # Of NaN the gradient of x may be passed on, by kernels that ask what is beyond.
+        either = missing & (key == "x")
+        assert not np.asarray(one.tolerance())[~either].any()
         wrong = np.where(share, 0, grad).astype(F32)
-        assert not np.asarray(one.covers(wrong)).any()
+        assert (np.asarray(one.covers(wrong)) == either).all()
 
 
 def test_clip_that_ignores_nan_is_a_minimum_of_a_maximum() -> None:

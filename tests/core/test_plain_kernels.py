@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gmpy2
+import mpmath
 import numpy as np
 import pytest
 
@@ -18,6 +19,13 @@ ORACLE = gmpy2.context(precision=1400, emin=gmpy2.get_emin_min(), emax=gmpy2.get
 # Enough where nothing cancels as sin does, and 1400 bits are slow.
 SPECIAL = gmpy2.context(ORACLE, precision=400)
 PRECISE = dict.fromkeys(("lgamma", "digamma", "trigamma", "erfinv"), SPECIAL)
+# The same functions by another library.
+OTHERS = {
+    "lgamma": lambda x: mpmath.re(mpmath.loggamma(x)),
+    "digamma": mpmath.digamma,
+    "trigamma": lambda x: mpmath.psi(1, x),
+    "erfinv": mpmath.erfinv,
+}
 # Where kernels change, and numbers whose functions are exact.
 EDGES = [
     0.0,
@@ -62,6 +70,19 @@ def arguments(function: Function, rng: np.random.Generator, count: int) -> np.nd
 def value(function: Function, x: gmpy2.mpfr) -> gmpy2.mpfr:
     """The function to 400 bits or 1400."""
     return function.evaluate(PRECISE.get(function.name, ORACLE), x)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_others_are_judged_by_is_judged_by_another_library(name: str) -> None:
+    """MPFR has no such functions, or not to the precision that is asked for."""
+    rng = np.random.default_rng(9)
+    x = arguments(FUNCTIONS[name], rng, 40)
+    x = x[(np.abs(x) < 1e5) & (np.abs(x) > 1e-300) & ((x > 0) | (x != np.rint(x)))]
+    with mpmath.workprec(430):
+        for a in rng.choice(x, 60, replace=False).tolist():
+            mantissa, exponent = value(FUNCTIONS[name], gmpy2.mpfr(a)).as_mantissa_exp()
+            found, wanted = mpmath.ldexp(int(mantissa), int(exponent)), OTHERS[name](mpmath.mpf(a))
+            assert abs(found - wanted) <= max(abs(wanted), mpmath.mpf(2) ** -60) * 2.0**-380, a
 
 
 @pytest.mark.parametrize("name", KERNELS)

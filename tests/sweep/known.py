@@ -62,12 +62,9 @@ TORCH: Known = {
     **everywhere("torch_autograd_rms_norm", "backward.rms_norm", forms=BOTH),
     **everywhere("torch_autograd_prod", "backward.prod", forms=BOTH),
     **everywhere("torch_autograd_cumulative_prod", "backward.cumulative_prod", forms=BOTH),
-    **everywhere("torch_autograd_amax", "backward.max", "backward.min", forms=(*BOTH, *NARROW)),
     **everywhere("torch_matrix_exp_gradient", "backward.matrix_exp", forms=BOTH),
     **everywhere("torch_matrix_exp_bfloat16", "backward.matrix_exp"),
     **everywhere("torch_autograd_hardsigmoid", "backward.hardsigmoid", forms=("float64",)),
-    **everywhere("torch_autograd_relu6", "backward.relu6", forms=BOTH),
-    **everywhere("torch_autograd_hardswish", "backward.hardswish", forms=BOTH),
 }
 NUMPY: Known = {
     ("sum", "bfloat16"): "numpy_sum_of_bfloat16",

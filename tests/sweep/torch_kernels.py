@@ -10,7 +10,6 @@ import numpy as np
 
 NONE: dict[str, str] = {
     "cbrt": "torch has no cube root",
-    "fma": "torch.addcmul rounds the product first",
     "geglu": "torch has no kernel of it: a product of its gelu",
     "merge_attention": "torch merges inside of its attention kernels only",
     "reglu": "torch has no kernel of it: a product of its relu",
@@ -96,6 +95,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     **{name: normalised(name) for name in ("layer_norm", "rms_norm")},
     "batch_norm": batch_norm,
     **{name: loss(name) for name in ("cross_entropy", "nll_loss")},
+    "fma": lambda x1, x2, x3: torch().addcmul(x3, x1, x2),
     "where": where,
     "astype": lambda x, dtype: x.to(getattr(torch(), dtype)),
     "tensordot": lambda x1, x2, axes=2: torch().tensordot(x1, x2, axes),

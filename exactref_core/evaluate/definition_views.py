@@ -1,4 +1,4 @@
-"""The verbs that a definition has beside the operations: views, comparisons, constants, stores."""
+"""The verbs that a definition has beside the operations: views, comparisons, constants."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from exactref_core.errors import DTypeError, InputError
 from exactref_core.evaluate.inputs import nodes
 from exactref_core.evaluate.parameters import plain
 from exactref_core.exact.rationals import exactly
-from exactref_core.formats.catalogue import get_format, part_format
 from exactref_core.op import one_axis
-from exactref_core.result import Result
 
-__all__ = ["Compared", "DefinedVerbs", "store"]
+__all__ = ["Compared", "DefinitionViews"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +38,7 @@ class Compared(Traced):
         return self.order.shape
 
 
-class DefinedVerbs:
+class DefinitionViews:
     """Verbs over values of a definition and numbers, with the names of the array API standard."""
 
     _verbs: Any
@@ -208,40 +206,3 @@ class DefinedVerbs:
         )
         chosen: Node = self._verbs.by_order(order, *(yes if it else no for it in condition.holds))
         return chosen
-
-    # -- stores --------------------------------------------------------------------------------
-
-    def store(self, x: Any, dtype: Any) -> Value:
-        """Return ``x`` as implementations store it that round it to ``dtype`` on the way."""
-        return store(x, dtype)
-
-    def astype(self, x: Any, dtype: Any) -> Value:
-        """Return what `store` does: the exact value is not rounded."""
-        return store(self._value(x, "astype: x"), dtype)
-
-
-def store(x: Any, dtype: Any) -> Value:
-    """Return a value of a definition, which implementations may store in ``dtype``.
-
-    The exact value stays what it is; the bounds grow by one rounding to the format, and what
-    overflows it may be an infinity. DTypeError for arrays and results, whose calls take dtype=.
-    """
-    form = get_format(dtype)
-    if not form.is_float:
-        raise DTypeError(f"dtype={form.name}: intermediates are stored in float formats")
-    if not (form.nan and form.eta) or form.name.startswith("float8_e8m0"):
-        raise DTypeError(f"dtype={form.name}: intermediates are stored in formats with a NaN and 0")
-    if isinstance(x, Complex):
-        return Complex(stored(x.real, part_format(form)), stored(x.imag, part_format(form)))
-    if isinstance(x, Node):
-        return stored(x, form)
-    kind = "a result" if isinstance(x, Result) else type(x).__name__
-    raise DTypeError(
-        f"store() declares an intermediate store inside a definition; x is {kind}. Give the call "
-        "whose output is stored dtype= instead"
-    )
-
-
-def stored(x: Node, form: Any) -> Node:
-    """Return a node rounded once more, to a format."""
-    return Verbs(form).within(x, 1, Fraction(1, 2))
