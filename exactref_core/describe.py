@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from exactref_core.arithmetic.all_verbs import AllVerbs
-from exactref_core.arithmetic.graph import Leaf, Node
+from exactref_core.arithmetic.graph import FACTORED, Leaf, Node
 from exactref_core.arithmetic.rules import ROUNDINGS
 from exactref_core.arithmetic.verbs import Complex
 from exactref_core.errors import DTypeError, InputError
@@ -169,7 +169,8 @@ def computations(node: Node) -> list[Node]:
         node = node.operands[0]
     if node.verb != "admit":
         return [node]
-    return [one for operand in node.operands[1:] for one in computations(operand)]
+    several = node.operands[1:2] if node.attrs[0] == FACTORED else node.operands[1:]
+    return [one for operand in several for one in computations(operand)]
 
 
 def text(node: Node) -> str:

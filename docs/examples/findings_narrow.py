@@ -33,7 +33,8 @@ def ones(m: int, k: int, n: int) -> list[Any]:
     "`torch.matmul`, bfloat16",
     "17 x 16 filled with 2^-127, times ones 16 x 16",
     "0",
-    "subnormal inputs are flushed once m k n exceeds 4096; covered with `flush_to_zero=True`",
+    "subnormal inputs are flushed once m k n exceeds 4096, `tensordot` too; covered with "
+    "`flush_to_zero=True`",
 )
 def torch_bfloat16_matmul_flushes() -> Case:
     A, B = ones(17, 16, 16)
@@ -121,7 +122,7 @@ def gelus(value: float, dtype: str) -> Case:
     "`gelu` of torch, bfloat16",
     "2^-131, in an array of 2",
     "0",
-    "subnormal numbers are flushed; covered with `flush_to_zero=True`",
+    "subnormal numbers are flushed, those of its gradient too; covered with `flush_to_zero=True`",
 )
 def torch_gelu_bfloat16_flushes() -> Case:
     case = gelus(2.0**-131, "bfloat16")

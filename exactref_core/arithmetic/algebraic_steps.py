@@ -69,7 +69,7 @@ def scaled(algebra: Decisions, node: Node, x: Quotient, *bias: Quotient) -> Quot
 
 
 def function(algebra: Decisions, node: Node, x: Quotient) -> Quotient:
-    """An exponential or a logarithm."""
+    """An exponential or a logarithm, or what is made of exponentials."""
     name = node.attrs.name
     if name == "exp":
         return algebra.exp(x)
@@ -79,7 +79,21 @@ def function(algebra: Decisions, node: Node, x: Quotient) -> Quotient:
         return algebra.total([algebra.exp(x), algebra.constant(-1)])
     if name == "log1p":
         return algebra.log(algebra.over_one(algebra.total([x, algebra.constant(1)])))
+    if name in ("sinh", "cosh", "tanh"):
+        return hyperbolic(algebra, name, x)
     raise Unsupported
+
+
+def hyperbolic(algebra: Decisions, name: str, x: Quotient) -> Quotient:
+    """(e^x -+ e^-x) / 2, or tanh as 1 - 2 / (e^2x + 1)."""
+    if name == "tanh":
+        two, one = algebra.constant(2), algebra.constant(1)
+        bottom = algebra.total([algebra.exp(algebra.multiply(two, x)), one])
+        return algebra.total([one, algebra.negative(algebra.divide(two, bottom))])
+    side = algebra.constant(rational(1 if name == "cosh" else -1) / 2)
+    half, other = algebra.constant(rational(1) / 2), algebra.exp(algebra.negative(x))
+    parts = [algebra.multiply(half, algebra.exp(x)), algebra.multiply(side, other)]
+    return algebra.total(parts)
 
 
 STEPS: dict[str, Callable[..., Quotient]] = {

@@ -14,13 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from exactref_core.arithmetic import flush_bounds, quotient_bounds, rules, states
+from exactref_core.arithmetic import (
+    factored_bounds,
+    flush_bounds,
+    quotient_bounds,
+    rules,
+    states,
+)
+from exactref_core.arithmetic.admitted import tame, union
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.bound import ALGEBRA, Bound, either, magnitude, merge
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.families import FAMILIES, family
 from exactref_core.arithmetic.fast import FastReading
-from exactref_core.arithmetic.graph import GROWS, Indices, Node
+from exactref_core.arithmetic.graph import FACTORED, GROWS, Indices, Node
 from exactref_core.arithmetic.loads import loaded
 from exactref_core.arithmetic.source_bounds import constant
 from exactref_core.arithmetic.step_errors import cleared, powers_of_two, taken_over
@@ -154,6 +161,8 @@ class FloatBounds(Layered):
     def admit(self, node: Node, flat: Indices | None) -> Bound:
         """The union of the admitted computations."""
         guarded, extra = node.attrs
+        if guarded == FACTORED:
+            return factored_bounds.bound(self, node, flat)
         result = self.get(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
@@ -226,29 +235,3 @@ def without_bound(bounds: list[Bound], error: Bracket) -> Bracket:
         if none.any():
             error = either(none, Bracket(np.inf, np.inf), error)
     return error
-
-
-def tame(bound: Bound) -> bool:
-    """Return whether a guarded computation counts at all elements."""
-    if bound.states is not None and not np.all(bound.states == states.FINITE):
-        return False
-    return bool(np.all(np.isfinite(bound.error.high)))
-
-
-def union(one: Bound, other: Bound, guarded: bool) -> Bound:
-    """Return the bound over two computations; a guarded one counts where it is tame."""
-    sets: Any = other.states
-    unsure = other.unsure
-    error = other.error
-    if guarded:
-        tame = np.isfinite(error.low)
-        if sets is not None:
-            tame = tame & (sets == states.FINITE)
-        vague = tame & ~np.isfinite(error.high)
-        unsure = vague if unsure is None else unsure | vague
-        error = Bracket(np.where(tame, error.low, 0.0), np.where(tame, error.high, 0.0))
-        sets = None
-    error = ALGEBRA.maximum(one.error, error)
-    if not guarded and (sets is None) != (one.states is None):
-        sets = states.FINITE if sets is None else sets | states.FINITE
-    return Bound(error, error, merge(one.states, sets), merge(one.unsure, unsure))

@@ -12,6 +12,7 @@ import numpy as np
 from exactref_core.arithmetic import (
     certified_sets,
     certified_steps,
+    factored_certified_bounds,
     flush_certified_bounds,
     rules,
     states,
@@ -21,8 +22,15 @@ from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite,
 from exactref_core.arithmetic.certified_loads import constant, loaded
 from exactref_core.arithmetic.certified_prefixes import prefix_sums
 from exactref_core.arithmetic.families import FAMILIES, family
-from exactref_core.arithmetic.graph import COUNTS, GROWS, Node, dot_terms, sum_terms
-from exactref_core.arithmetic.scalar_bound import ScalarBound, ScalarTerm
+from exactref_core.arithmetic.graph import (
+    COUNTS,
+    FACTORED,
+    GROWS,
+    Node,
+    dot_terms,
+    sum_terms,
+)
+from exactref_core.arithmetic.scalar_bound import ScalarBound, ScalarTerm, is_exactly
 from exactref_core.arithmetic.step_sets import ANY_SIDE, overflow_sides
 from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
 from exactref_core.arithmetic.traversal import Layered, element_layers
@@ -93,6 +101,8 @@ class CertifiedBounds(Layered):
     def admit(self, node: Node, flat: int) -> ScalarBound:
         """The union of the admitted computations."""
         guarded, extra = node.attrs
+        if guarded == FACTORED:
+            return factored_certified_bounds.bound(self, node, flat)
         result = self.bound(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
@@ -286,9 +296,3 @@ class CertifiedBounds(Layered):
             # Measured from 0, as what is stored for an infinity or NaN is, with all other terms.
             error = error + sums.magnitudes
         return ScalarBound(error, error, certified_sets.sum_set(self, form, terms, values))
-
-
-def is_exactly(term: ScalarTerm, value: int) -> bool:
-    """Return whether a term is certainly an integer."""
-    exact = not any(isinstance(x, Interval) for x in (term.value, term.error))
-    return exact and bool(term.value == value and term.error == 0)

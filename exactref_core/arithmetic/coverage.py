@@ -29,6 +29,8 @@ Bools = npt.NDArray[np.bool_]
 
 # All means of values at once cost as much as one in so many alone.
 WORTH = 16
+# Elements whose bounds take no room worth sparing.
+KEPT = 1 << 11
 
 
 def covered(
@@ -89,14 +91,8 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     early = staged(part, values, standard) if flat is None else None
     if early is not None:
         return early
-    # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
-    precise = part.small and part.source.verb in ("sum", "dot")
-    bounds = FloatBounds(part.coarse, standard, flush, precise)
-    bounds.least = frozenset() if precise else lower_ends_suffice(part.source)
     x: Approx = part.coarse.whole(part.source)
-    bound: Bound = bounds.whole(part.source)
-    bound = replace(bound, clip=clip_of(part.source, bound, flush))
-    bound = bound.map(np.ravel, part.node.shape)
+    bound = bound_near(part, standard, flush)
     x = flatten(x)
     least, spread, high = bound.error.low, np.asarray(x.spread), x.high
     if flat is not None:
@@ -119,6 +115,26 @@ def quick(part: Part, values: Floats, flat: Indices | None, standard: Any, flush
     if certain is not None:
         inside &= certain if flat is None else certain[flat]
     return np.asarray(inside, bool)
+
+
+def bound_near(part: Part, standard: Any, flush: bool) -> Bound:
+    """Return what the cheapest level knows of the bounds of all elements, flat.
+
+    Of few elements it is kept: a kernel after the other may be judged, and each asks again.
+    """
+    key = (standard.name, flush)
+    if key in part.nearest:
+        return part.nearest[key]
+    # Few prefix sums cost no more than the ranges of elements that magnitudes leave.
+    precise = part.small and part.source.verb in ("sum", "dot")
+    bounds = FloatBounds(part.coarse, standard, flush, precise)
+    bounds.least = frozenset() if precise else lower_ends_suffice(part.source)
+    bound: Bound = bounds.whole(part.source)
+    bound = replace(bound, clip=clip_of(part.source, bound, flush))
+    bound = bound.map(np.ravel, part.node.shape)
+    if part.node.size <= KEPT:
+        part.nearest[key] = bound
+    return bound
 
 
 def lower_ends_suffice(node: Node) -> frozenset[Node]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from exactref_core.arithmetic.compositions import composed
 from exactref_core.exact.elementary import Function
 from exactref_core.exact.interval import Interval
 from exactref_core.exact.nonnegative import is_exact_zero
@@ -24,7 +25,9 @@ def exact(reading: CertifiedReading, node: Node, flat: int) -> Any:
     x = reading.value(node.operands[0], flat)
     if not finite(x):
         return function.special(reading.arithmetic, x)
-    found = shared(reading, function, number(x))
+    found = composed(reading, node, flat)
+    if found is None:
+        found = shared(reading, function, number(x))
     negative_zero = isinstance(x, float) and math.copysign(1.0, x) < 0
     if negative_zero and function.poles is not None:
         return function.poles[2]

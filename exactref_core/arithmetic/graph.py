@@ -23,6 +23,7 @@ from exactref_core.formats.rounding_arrays import integer_pair
 
 __all__ = [
     "COUNTS",
+    "FACTORED",
     "GROWS",
     "NONNEGATIVE",
     "Indices",
@@ -47,6 +48,8 @@ NONNEGATIVE = "nonnegative"
 GROWS = "grows"
 # Attribute of a sum of ones and zeros that are fewer than 1/u: no addition of it rounds.
 COUNTS = "counts"
+# What `Verbs.factored` admits: sums of products of which a factor, stored once, is common.
+FACTORED = "factored"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from exactref_core.arithmetic.alike import alike
+from exactref_core.arithmetic.bound import Bound
 from exactref_core.arithmetic.bound_levels import bound_readings
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.certified import CertifiedReading
@@ -42,6 +43,7 @@ class Part(Ladder):
         self.bounds: dict[tuple[int, str, bool], CertifiedBounds] = {}  # rows serve many elements
         self.ranges: dict[tuple[str, bool], Range] = {}
         self.estimates: dict[tuple[str, bool], tuple[Estimate, bool]] = {}
+        self.nearest: dict[tuple[str, bool], Bound] = {}
 
     # -- the range -----------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ __all__ = [
     "grown",
     "inherited",
     "over_least",
+    "own_rounding",
     "product_error",
     "rounded_step",
 ]
@@ -62,6 +63,15 @@ def rounded_step(
     total = error + (size + error) * algebra.constant(units * form.unit_roundoff)
     absolute = etas * form.eta + (form.smallest_normal if flush else 0)
     return total + algebra.gate(total, algebra.constant(absolute)) if absolute else total
+
+
+def own_rounding(
+    algebra: Any, form: Format, size: Any, error: Any, units: int, etas: Fraction, flush: bool
+) -> Any:
+    """Return what the rounding of a step adds to its error, as `rounded_step` has it."""
+    found = (size + error) * algebra.constant(units * form.unit_roundoff)
+    absolute = etas * form.eta + (form.smallest_normal if flush else 0)
+    return found + algebra.gate(error + found, algebra.constant(absolute)) if absolute else found
 
 
 def at_least(algebra: Any, size: Any, least: int = 0) -> Any:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from exactref_core.arithmetic.scalars import Scalar
+from exactref_core.exact.interval import Interval
 
-__all__ = ["ScalarBound", "ScalarTerm"]
+__all__ = ["ScalarBound", "ScalarTerm", "is_exactly"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,3 +28,9 @@ class ScalarTerm:
     value: Scalar
     error: Any
     states: int
+
+
+def is_exactly(term: ScalarTerm, value: int) -> bool:
+    """Return whether a term is certainly an integer."""
+    exact = not any(isinstance(x, Interval) for x in (term.value, term.error))
+    return exact and bool(term.value == value and term.error == 0)

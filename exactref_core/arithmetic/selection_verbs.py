@@ -117,6 +117,22 @@ class SelectionVerbs(ProductVerbs):
             first, first, last, self.step("multiply", x, self.step("divide", y, divisor))
         )
 
+    def distributed(
+        self, x: Node, m: Node, r: Node, weight: Node | None = None, bias: Node | None = None
+    ) -> Node:
+        """Return (x - m) r weight + bias, as x (r weight) + (bias - m r weight)."""
+        exact = self.exact.step
+        factors = exact("multiply", exact("subtract", x, m), r)
+        left, right = self.step("multiply", x, r), self.step("multiply", m, r)
+        if weight is not None:
+            factors = exact("multiply", factors, weight)
+            left = self.step("multiply", x, self.step("multiply", r, weight))
+            right = self.step("multiply", right, weight)
+        if bias is None:
+            return self.factored(self.step("subtract", left, right), factors)
+        direct = self.step("add", left, self.step("subtract", bias, right))
+        return self.factored(direct, exact("add", factors, bias))
+
     def by_sign_of(self, a: Node, x: Node, y: Node) -> Node:
         """Return x where a >= 0 (sign bit clear), else y."""
         return self.step("by_sign", a, x, y)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from exactref_core.arithmetic.graph import GROWS, Node
+from exactref_core.arithmetic.graph import FACTORED, GROWS, Node
 from exactref_core.arithmetic.traced import Traced
 from exactref_core.arithmetic.views import View
 from exactref_core.errors import DTypeError, InputError
@@ -224,6 +224,16 @@ class Verbs:
             for index, part in enumerate((value.real, value.imag))
         )
         return Complex(real, imag)
+
+    def factored(self, direct: Node, factors: Node) -> Node:
+        """Return ``factors``, a step without roundings, as ``direct`` computes it from the same
+        stored values, of one shape: a sum of products, of x r - m r for (x - m) r.
+
+        Errors of these values move it as they move ``factors``; to that the roundings of the sum
+        and of its terms are added.
+        """
+        operands = (factors, direct, factors)
+        return Node("admit", operands, direct.shape, (FACTORED, ""), self.compute)
 
     def admit(
         self, definition: Node, *computations: Node, guarded: bool = False, extra: str = ""

@@ -22,6 +22,7 @@ from exactref_core.exact.interval import (
     opens_of,
     rational,
 )
+from exactref_core.exact.limits import near
 from exactref_core.exact.nonnegative import Unbounded
 from exactref_core.exact.rationals import Rational
 
@@ -159,6 +160,8 @@ class Function:
             found = self.exact(x)
             if found is not None:
                 return found
+        if (beside := near(self.name, arithmetic, x)) is not None:
+            return beside
         low, high = self.hull(arithmetic, *arithmetic.ends(x))
         return opened(low, high, arithmetic, *self.opens(x, low, high))
 
@@ -176,12 +179,12 @@ class Function:
         """Return whether an enclosure lies outside the domain; `Unsure` where only a part does."""
         below, above = opens_of(x)
         if self.low is not None:
-            if x.high < self.low:
+            if x.high < self.low or (x.high == self.low and above):
                 return True
             if x.low < self.low or (x.low == self.low and self.at_low is not None and not below):
                 raise Unsure
         if self.high is not None:
-            if x.low > self.high:
+            if x.low > self.high or (x.low == self.high and below):
                 return True
             if x.high > self.high or (
                 x.high == self.high and self.at_high is not None and not above

@@ -9,7 +9,7 @@ from typing import Any
 import gmpy2
 
 from exactref_core.exact.elementary import Function, Monotone
-from exactref_core.exact.interval import Arithmetic, Interval, Number, Unsure, opened, rational
+from exactref_core.exact.interval import Arithmetic, Interval, Number, Unsure, rational
 from exactref_core.exact.nonnegative import Unbounded
 
 __all__ = ["Arctangent", "Even", "InverseErf", "ScaledErfc", "Tangent", "Wave"]
@@ -171,8 +171,7 @@ class Arctangent(Monotone):
         """Return the value at an infinity or NaN."""
         if x != x:
             return x
-        ends = [c.div_2exp(c.const_pi(), 1) for c in (arithmetic.down, arithmetic.up)]
-        right = opened(ends[0], ends[1], arithmetic, True, True)
+        right = arithmetic.quarter_turn()
         return right if x > 0 else -right
 
 

@@ -28,7 +28,8 @@ class Interval:
 
     The one number meant is ``slope`` * ``base`` + ``offset`` exactly (``base`` None: the interval
     itself), so that x - (x - 1) is seen to be 1. It is none of the open ends, so that 1 + exp(-1e9)
-    is seen to be above 1. ``separation`` tells how near to 0 it can be, where that is known.
+    is seen to be above 1. ``separation`` tells how near to 0 it can be, where that is known, and
+    ``size`` the logarithm of its magnitude, where its ends do not.
     """
 
     low: Any
@@ -40,6 +41,7 @@ class Interval:
     open_low: bool = False
     open_high: bool = False
     separation: Separation | None = None
+    size: Number | None = None
 
     def __add__(self, other: Number) -> Number:
         return self.arithmetic.add(self, other)

@@ -185,6 +185,11 @@ class Arithmetic:
         low, high = self.ends(number)
         return Interval(self.down.expm1(low), self.up.expm1(high), self)
 
+    def quarter_turn(self) -> Number:
+        """Return pi / 2."""
+        ends = [c.div_2exp(c.const_pi(), 1) for c in (self.down, self.up)]
+        return opened(ends[0], ends[1], self, True, True)
+
     def absolute(self, number: Number) -> Number:
         """Return the magnitude."""
         if not isinstance(number, Interval):

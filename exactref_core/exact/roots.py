@@ -7,6 +7,7 @@ from dataclasses import replace
 import gmpy2
 
 from exactref_core.exact.interval import Arithmetic, Interval, Number, rational
+from exactref_core.exact.lines import LineArithmetic
 from exactref_core.exact.separation import Separation, of_rational, root_key
 
 __all__ = ["RootArithmetic", "equal"]
@@ -33,7 +34,7 @@ def equal(arithmetic: Arithmetic, left: Number, right: Number) -> bool:
     return not isinstance(difference, Interval) and bool(difference == 0)
 
 
-class RootArithmetic(Arithmetic):
+class RootArithmetic(LineArithmetic):
     """Interval arithmetic in which a number of roots too near to 0 to be anything else is 0."""
 
     def add(self, left: Number, right: Number) -> Number:

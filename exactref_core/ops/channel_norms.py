@@ -7,7 +7,7 @@ from typing import Any
 from exactref_core.errors import InputError
 from exactref_core.op import Domain, Op
 from exactref_core.ops.dtypes import FLOATS
-from exactref_core.ops.norm_parts import affine, check, epsilon, normalized, own_statistics, roots
+from exactref_core.ops.norm_parts import check, epsilon, normalized, own_statistics, roots
 from exactref_core.ops.norm_slopes import (
     Statistics,
     pulled_back,
@@ -39,8 +39,9 @@ def group_norm(
     check("bias", bias, (channels,))
     groups = v.arrange(x, grouped(x, num_groups))
     axes = tuple(range(2, len(groups.shape)))
-    found = v.arrange(own_statistics(v, groups, axes, epsilon(eps, eps_outside)), x.shape)
-    return affine(v, found, by_channel(v, weight, x), by_channel(v, bias, x))
+    scales = (by_channel(v, one, x) for one in (weight, bias))
+    scales = (one if one is None else v.arrange(one, groups.shape) for one in scales)
+    return v.arrange(own_statistics(v, groups, axes, epsilon(eps, eps_outside), *scales), x.shape)
 
 
 def channels_of(x: Any, num_groups: Any) -> int:
@@ -124,16 +125,15 @@ def batch_norm(
     vectors = {"running_mean": running_mean, "running_var": running_var}
     for name, one in {**vectors, "weight": weight, "bias": bias}.items():
         check(name, one, (x.shape[1],))
+    scales = (by_channel(v, one, x) for one in (weight, bias))
     if training:
         axes = (0, *range(2, len(x.shape)))
-        found = own_statistics(v, x, axes, epsilon(eps, eps_outside))
-    else:
-        for name, one in vectors.items():
-            if one is None:
-                raise InputError(f"{name} is missing: batch_norm needs it without training=True")
-        mean, squares = (by_channel(v, one, x) for one in (running_mean, running_var))
-        found = normalized(v, x, mean, squares, epsilon(eps, eps_outside))
-    return affine(v, found, by_channel(v, weight, x), by_channel(v, bias, x))
+        return own_statistics(v, x, axes, epsilon(eps, eps_outside), *scales)
+    for name, one in vectors.items():
+        if one is None:
+            raise InputError(f"{name} is missing: batch_norm needs it without training=True")
+    mean, squares = (by_channel(v, one, x) for one in (running_mean, running_var))
+    return normalized(v, x, mean, squares, epsilon(eps, eps_outside), *scales)
 
 
 def batch_norm_backward(

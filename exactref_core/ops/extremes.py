@@ -8,6 +8,7 @@ from typing import Any
 from exactref_core.errors import InputError
 from exactref_core.op import Domain, Op, axes_of, without_axes
 from exactref_core.ops.dtypes import FLOATS
+from exactref_core.ops.masks import nothing_of
 
 __all__ = ["OPS", "TIES", "shared"]
 
@@ -94,12 +95,6 @@ def pair_backward(
         return found
     alone = v.if_number(x, grad_output, both_missing)
     return v.if_number(other, v.if_number(x, found, zero), alone)
-
-
-def nothing_of(v: Any, g: Any) -> Any:
-    """Return 0, as a gradient that is multiplied by a mask of what is chosen: NaN of infinities."""
-    zero = v.broadcast(v.exact.constant(0), g.shape)
-    return v.admit(zero, zero, v.multiply(g, v.constant(0)))
 
 
 def maximum_backward(
@@ -221,13 +216,13 @@ def clip_backward(
     v: Any, grad_output: Any, x: Any, min: Any = None, max: Any = None, nan: str = "propagate"
 ) -> Any:
     """grad_output for x where min <= x <= max, at the bounds too; for min where x < min < max; for
-    max where x > max, or where max < min. Exactly 0 elsewhere.
+    max where x > max, or where max < min. Exactly 0 elsewhere, or grad_output times 0.
 
     Comparisons with a NaN that propagates do not hold, those that x be within the bounds or those
     that it be beyond: x has 0 or grad_output. A NaN bound that is ignored is none, and such an x
     counts as below min, or without min as above max.
     """
-    zero, ignores = v.exact.constant(0), nan != "propagate"
+    zero, ignores = nothing_of(v, grad_output), nan != "propagate"
 
     def above(one: Any, other: Any, yes: Any, no: Any, unordered: int = -1) -> Any:
         return v.by_order(v.order(one, other, unordered), yes, no, no)

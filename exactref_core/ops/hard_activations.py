@@ -7,6 +7,7 @@ from typing import Any
 
 from exactref_core.op import Domain, Op
 from exactref_core.ops.dtypes import FLOATS
+from exactref_core.ops.masks import nothing_of
 
 __all__ = ["OPS"]
 
@@ -77,14 +78,20 @@ def between(v: Any, x: Any, low: int, high: int, parts: tuple[Any, Any, Any], mi
 
 
 def relu6_backward(v: Any, grad_output: Any, x: Any) -> Any:
-    """grad_output where 0 < x < 6, else 0: at both ends the subgradient 0; at NaN either."""
-    zero = v.exact.constant(0)
+    """grad_output where 0 < x < 6, else 0, or grad_output times 0; at NaN either.
+
+    At both ends the subgradient 0.
+    """
+    zero = nothing_of(v, grad_output)
     return {"x": between(v, x, 0, 6, (zero, grad_output, zero), grad_output)}
 
 
 def hardsigmoid_backward(v: Any, grad_output: Any, x: Any) -> Any:
-    """grad_output / 6 where -3 < x < 3, else 0, at both ends too; at NaN 0 or grad_output / 6."""
-    zero = v.exact.constant(0)
+    """grad_output / 6 where -3 < x < 3, else 0, or grad_output times 0; at NaN either.
+
+    At both ends the subgradient 0.
+    """
+    zero = nothing_of(v, grad_output)
     quotient = v.divide(grad_output, v.constant(6))
     slope = v.admit(quotient, quotient, v.multiply(grad_output, v.constant(SIXTH)))
     return {"x": between(v, x, -3, 3, (zero, slope, zero), zero)}
@@ -93,7 +100,7 @@ def hardsigmoid_backward(v: Any, grad_output: Any, x: Any) -> Any:
 def hardswish_backward(v: Any, grad_output: Any, x: Any) -> Any:
     """grad_output (x / 3 + 1/2) where -3 < x < 3, else 0 below and grad_output above.
 
-    At NaN grad_output, or NaN or 0.
+    The 0 may be grad_output times 0. At NaN grad_output, or NaN or 0.
     """
     e, half = v.exact, v.constant(HALF)
     line = e.step("add", e.step("divide", x, e.constant(3)), e.constant(HALF))
@@ -102,14 +109,19 @@ def hardswish_backward(v: Any, grad_output: Any, x: Any) -> Any:
     slope = v.admit(line, by_quotient, by_product)
     definition = e.step("multiply", grad_output, line)
     inside = v.admit(definition, v.multiply(grad_output, slope))
-    return {"x": between(v, x, -3, 3, (e.constant(0), inside, grad_output), grad_output)}
+    return {
+        "x": between(v, x, -3, 3, (nothing_of(v, grad_output), inside, grad_output), grad_output)
+    }
 
 
 def reglu_backward(v: Any, grad_output: Any, gate: Any, x: Any) -> Any:
-    """grad_output x where gate > 0, else 0, at NaN either; and grad_output relu(gate)."""
-    zero = v.exact.constant(0)
+    """grad_output x where gate > 0, else 0, at NaN either; and grad_output relu(gate).
+
+    The 0 may be grad_output times 0, or grad_output x times 0.
+    """
     held = v.at_least(gate, v.constant(0), "propagate")
     above = v.multiply(grad_output, x)
+    zero = nothing_of(v, above)
     found = v.above_zero(v.order(gate, v.constant(0), 1), above, zero)
     return {
         "gate": v.if_number(gate, found, v.either(above, zero)),

@@ -1,8 +1,8 @@
 """What normalizations share: (x - mean) / sqrt(variance + eps) * weight + bias.
 
 Correct are a quotient by the root and a product with its reciprocal. Products that are distributed
-over the difference, x r - mean r, are worse where the mean is far above the spread: they count
-under "any_order".
+over the difference, x r - mean r, or x (r weight) + (bias - mean r weight), are worse where the
+mean is far above the spread: they count under "any_order".
 """
 
 from __future__ import annotations
@@ -87,22 +87,29 @@ def roots(v: Any, squares: Any, eps: Epsilon) -> tuple[Any, Any]:
     return v.root_of(inside), v.reciprocal_root(inside)
 
 
-def normalized(v: Any, x: Any, mean: Any, squares: Any, eps: Epsilon) -> Any:
-    """Return (x - mean) over the root of what is beside it."""
+def normalized(
+    v: Any, x: Any, mean: Any, squares: Any, eps: Epsilon, weight: Any = None, bias: Any = None
+) -> Any:
+    """Return (x - mean) over the root of what is beside it, times the weight plus the bias."""
+    weight, bias = (one if one is None else v.spread(one, x.shape) for one in (weight, bias))
     root, inverse = roots(v, squares, eps)
     centred = v.subtract(x, mean)
     quotient = v.divide(centred, root)
-    near = v.admit(quotient, quotient, v.multiply(centred, inverse))
-    apart = v.subtract(v.multiply(x, inverse), v.multiply(mean, inverse))
-    return v.admit(quotient, near, apart, extra="any_order")
+    near = affine(v, v.admit(quotient, quotient, v.multiply(centred, inverse)), weight, bias)
+    apart = [affine(v, v.distributed(x, mean, inverse), weight, bias)]
+    if weight is not None or bias is not None:
+        apart.append(v.distributed(x, mean, inverse, weight, bias))
+    return v.admit(near, near, *apart, extra="any_order")
 
 
-def own_statistics(v: Any, x: Any, axes: tuple[int, ...], eps: Epsilon) -> Any:
-    """Return x normalized by its mean and variance over some axes."""
+def own_statistics(
+    v: Any, x: Any, axes: tuple[int, ...], eps: Epsilon, weight: Any = None, bias: Any = None
+) -> Any:
+    """Return x normalized by its mean and variance over some axes, as `normalized` does."""
     count = size_over(x, axes)
     mean = spread_over(v, v.scale(v.sum(x, axes), count), x.shape, axes)
     squares = spread_over(v, variance(v, x, axes, 0), x.shape, axes)
-    return normalized(v, x, mean, squares, eps)
+    return normalized(v, x, mean, squares, eps, weight, bias)
 
 
 def size_over(x: Any, axes: tuple[int, ...]) -> int:

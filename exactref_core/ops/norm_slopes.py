@@ -87,8 +87,12 @@ def pulled_back(
         return v.admit(near, near, composed, guarded=True, extra="any_order")
     gap = v.subtract(v.multiply(own.mean, sums), total(v.multiply(g, x)))
     slope = v.multiply(gap, v.scale(cube, count))
-    rest = v.add(v.multiply(slope, own.mean), v.multiply(v.scale(sums, count), r))
+    rest = v.add(v.multiply(slope, own.mean), v.multiply(mean, r))
     spread = v.subtract(v.add(v.multiply(r, g), v.multiply(slope, x)), rest)
+    exact = v.exact.step
+    pulls = exact("multiply", slope, exact("subtract", x, own.mean))
+    factors = exact("add", exact("multiply", r, exact("subtract", g, mean)), pulls)
+    spread = v.factored(spread, factors)
     return v.admit(near, near, composed, spread, guarded=True, extra="any_order")
 
 

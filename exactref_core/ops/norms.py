@@ -42,7 +42,7 @@ def layer_norm(
     shape = tuple(x.shape[i] for i in axes)
     check("weight", weight, shape)
     check("bias", bias, shape)
-    return affine(v, own_statistics(v, x, axes, epsilon(eps, eps_outside)), weight, bias)
+    return own_statistics(v, x, axes, epsilon(eps, eps_outside), weight, bias)
 
 
 def rms_norm(
@@ -93,8 +93,7 @@ def layer_norm_backward(
     axes = trailing(x, normalized_shape)
     own = statistics(v, x, axes, epsilon(eps, eps_outside))
     h, g = v.multiply(own.centred, own.inverse), grad_output
-    apart = v.subtract(v.multiply(x, own.inverse), v.multiply(own.mean, own.inverse))
-    spread = v.admit(h, h, apart, extra="any_order")
+    spread = v.admit(h, h, v.distributed(x, own.mean, own.inverse), extra="any_order")
     pulled = pulled_back(v, g if weight is None else v.multiply(g, weight), x, axes, own)
     return {"x": pulled, "weight": v.multiply(g, spread), "bias": g}
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from exactref_core.op import Domain, Op
 from exactref_core.ops.dtypes import FLOATS
+from exactref_core.ops.masks import nothing_of
 
 __all__ = ["OPS"]
 
@@ -28,13 +29,13 @@ def leaky_relu(v: Any, x: Any, negative_slope: Any = 0.01) -> Any:
 
 
 def relu_backward(v: Any, grad_output: Any, x: Any, nan: str = "propagate") -> Any:
-    """grad_output where x > 0, else 0: at 0 the subgradient 0.
+    """grad_output where x > 0, else 0 or grad_output times 0: at 0 the subgradient 0.
 
     Of a NaN that propagates grad_output or 0, as kernels compare x <= 0 or x > 0; of one that is
     ignored 0.
     """
-    zero = v.exact.constant(0)
-    found = v.above_zero(x, grad_output, zero)
+    zero = nothing_of(v, grad_output)
+    found = v.above_zero(v.order(x, v.constant(0), -1), grad_output, zero)
     if nan == "propagate":
         found = v.if_number(x, found, v.either(grad_output, zero))
     return {"x": found}

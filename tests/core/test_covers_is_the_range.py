@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,26 @@ def test_ends_are_covered_and_nothing_beyond(name: str, dtype: str) -> None:
             np.arange(rounded.size).reshape(rounded.shape) % 2, rounded.data, high.data
         )
         assert np.all(known.covers(er.asarray(mixed), standard).data)
+
+
+def test_an_output_after_others_under_other_rules_is_judged_as_if_it_were_the_first() -> None:
+    x, y = inputs("float32", 0)
+    tiny = er.asarray(np.ldexp(x.values(), -124), "float32")
+
+    def call() -> Any:
+        return er.sum(er.multiply(tiny, y), axis=-1)
+
+    rules = list(product(("normal", "any_order"), (False, True)))
+    ranges = {rule: call().finite_range(rule[0], flush_to_zero=rule[1]) for rule in rules}
+    ends = [end.data for pair in ranges.values() for end in pair]
+    assert len({end.tobytes() for end in ends}) == 8
+    ends += [np.nextafter(end, call().rounded.data) for end in ends]  # surely inside
+    for order in (rules, rules[::-1]):
+        used = call()
+        for (standard, flush), end in product(order, ends):
+            low, high = (side.data for side in ranges[standard, flush])
+            wanted = (low <= end) & (end <= high)
+            assert np.all(used.covers(end, standard, flush_to_zero=flush).data == wanted)
 
 
 def test_verdicts_on_means_whose_sums_overflow_do_not_depend_on_what_was_asked_before() -> None:

@@ -85,6 +85,22 @@ def test_a_gated_product_at_nan() -> None:
 
 
 @np.errstate(invalid="ignore")
+@pytest.mark.parametrize("name", [name for name in KERNELS if name != "leaky_relu"])
+def test_a_gradient_times_a_mask_is_inside(name: str) -> None:
+    """g (x > 0), which Eigen and NumPy code compute: NaN where an infinity is left out."""
+    given, kernels = KERNELS[name]
+    ones, infinite = np.ones_like(G), np.where(G > 0, F32(np.inf), G)
+    numbers = ~np.isnan(X)
+    masked = infinite * kernels[0](ones, X)
+    assert np.isnan(masked[numbers]).any()
+    result = getattr(er.backward, name)(infinite, X, **given)
+    result = result["grad_x"] if len(result.outputs) > 1 else result
+    assert np.asarray(result.covers(masked))[numbers].all()
+    none = np.asarray(result.covers(np.full_like(G, NAN)))
+    assert (none == np.isnan(masked))[numbers].all()
+
+
+@np.errstate(invalid="ignore")
 @pytest.mark.parametrize("name", ["max", "min"])
 def test_an_extreme_that_is_nan_is_shared_among_none(name: str) -> None:
     """g mask / count, which torch and JAX compute: 0 / 0 where no element equals NaN."""

@@ -177,7 +177,7 @@ def test_planted_faults_are_outside(fault: str) -> None:
     w, b = (rng.standard_normal(64).astype(F32) for _ in range(2))
     scale = F32(1 / 100) if fault == "no eps" else F32(1)
     result = er.layer_norm(x * scale, 64, w, b, EPS)
-    # Far from 0 "any_order" admits distributed products, and guarantees little.
+    # Far from 0 the bound of any merges is as large as what the difference of squares loses.
     standard = "normal" if fault.startswith("mean") else "any_order"
     outside = ~np.asarray(result.covers(FAULTS[fault](x, w, b).astype(F32), standard))
     assert outside.mean() > 0.3, outside.mean()

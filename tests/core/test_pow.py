@@ -266,6 +266,12 @@ def test_flushed_inputs_are_zero_or_themselves() -> None:
 @pytest.mark.parametrize("offset", [300.0, 301.0])
 def test_no_exponent_that_may_be_an_integer_gives_nan(offset: float) -> None:
     """(-1)^y of a y that is an integer beyond 2^53, of which only an enclosure is known."""
-    y = er.exp(er.log(er.add(np.array([2.0**60]), np.array([offset]))))
+    root = er.cbrt(er.add(np.array([2.0**60]), np.array([offset])))
+    y = er.multiply(er.multiply(root, root), root)
     with pytest.raises(er.UndecidedError):
         er.pow(np.array([-1.0]), y).rounded  # noqa: B018
+
+
+def test_the_exponential_of_a_logarithm_is_known_to_be_an_integer() -> None:
+    y = er.exp(er.log(er.add(np.array([2.0**60, 2.0**60]), np.array([300.0, 301.0]))))
+    assert er.pow(np.array([-1.0, -1.0]), y).rounded.tolist() == [1.0, -1.0]

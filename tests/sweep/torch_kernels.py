@@ -66,7 +66,9 @@ def batch_norm(x: Any, running_mean: Any = None, running_var: Any = None, **more
 
 
 def loss(name: str) -> Callable[..., Any]:
-    def run(x: Any, target: np.ndarray, **more: Any) -> Any:
+    def run(x: Any, target: np.ndarray, weight: Any = None, **more: Any) -> Any:
+        if weight is not None:  # the weights of classes have no gradient
+            more["weight"] = weight.detach()
         return getattr(functional(), name)(x, tensor(target), **more)
 
     return run

@@ -1,0 +1,145 @@
+"""Functions of their inverses: the exact value is a number, a tie perhaps, or a square root."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import exactref as er
+
+X = [3.0, 0.75, 0.5, 1.25, 0.1, 7.0, 2.0**-9, 1e-200, 1.5, 0.9999999999999999]
+OF_ANGLES = ("sin", "cos", "tan")
+MODES = ("nearest_even", "toward_zero", "up", "down")
+
+
+def holds(value: Fraction, mode: str, found: float) -> bool:
+    """Return whether a float64 number is a positive rational rounded as it should be."""
+    if mode == "nearest_even":
+        return value.numerator / value.denominator == found  # Python rounds correctly
+    stored = Fraction(found)
+    beyond = Fraction(math.nextafter(found, math.inf if mode != "up" else -math.inf))
+    return beyond < value <= stored if mode == "up" else stored <= value < beyond
+
+
+def ask(outer: str, inner: str, x: float, mode: str) -> float:
+    """Return a function of a function, rounded once."""
+    middle = getattr(er, inner)(np.array([x]))
+    return float(getattr(er, outer)(middle, rounding=mode).rounded.tolist()[0])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("outer", "inner"),
+    [
+        *((f, g) for f, g in (("exp", "log"), ("expm1", "log1p"), ("exp2", "log2"))),
+        *((g, f) for f, g in (("exp", "log"), ("expm1", "log1p"), ("exp2", "log2"))),
+        *((f, "a" + f) for f in ("sin", "cos", "tan", "sinh", "cosh", "tanh")),
+        *(("a" + f, f) for f in ("sin", "cos", "tan", "sinh", "cosh", "tanh")),
+        ("erf", "erfinv"),
+        ("erfinv", "erf"),
+    ],
+)
+def test_a_function_undoes_its_inverse(outer: str, inner: str, mode: str) -> None:
+    limits = {"asin": (0, 1), "acos": (0, 1), "atanh": (0, 0.99), "acosh": (1, 9), "erfinv": (0, 1)}
+    low, high = limits.get(inner, (0, 9))
+    high = {"asin": 1.57, "atan": 1.57, "acos": 3.14}.get(outer, high)
+    given = [x for x in X if low <= x <= high]
+    assert [ask(outer, inner, x, mode) for x in given] == given
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_exponentials_of_logarithms_are_rational(mode: str) -> None:
+    for x in X:
+        u = Fraction(x)
+        assert holds(((1 + u) - 1 / (1 + u)) / 2, mode, ask("sinh", "log1p", x, mode))
+        assert holds((u + 1 / u) / 2, mode, ask("cosh", "log", x, mode))
+        assert holds(u / (1 + u), mode, ask("sigmoid", "log", x, mode))
+        assert holds(1 + u, mode, ask("exp", "log1p", x, mode))
+        assert holds((u * u + 2 * u) / (u * u + 2 * u + 2), mode, ask("tanh", "log1p", x, mode))
+        angle = er.multiply(er.atan(np.array([x])), np.array([2.0]))
+        assert holds(2 * u / (1 + u * u), mode, er.sin(angle, rounding=mode).rounded.tolist()[0])
+        cube = er.exp(er.multiply(er.log(np.array([x])), np.array([3.0])), rounding=mode)
+        if x > 1e-3:
+            assert holds(u**3, mode, cube.rounded.tolist()[0])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_exponentials_of_other_logarithms_are_square_roots(mode: str) -> None:
+    squares = {
+        ("cosh", "asinh"): lambda u: 1 + u * u,
+        ("tanh", "asinh"): lambda u: u * u / (1 + u * u),
+        ("sin", "atan"): lambda u: u * u / (1 + u * u),
+        ("cos", "atan"): lambda u: 1 / (1 + u * u),
+        ("cos", "asin"): lambda u: 1 - u * u,
+        ("sin", "acos"): lambda u: 1 - u * u,
+        ("tan", "asin"): lambda u: u * u / (1 - u * u),
+        ("exp", "atanh"): lambda u: (1 + u) / (1 - u),
+        ("sinh", "atanh"): lambda u: u * u / (1 - u * u),
+        ("sinh", "acosh"): lambda u: u * u - 1,
+        ("tanh", "acosh"): lambda u: 1 - 1 / (u * u),
+    }
+    roots = 0
+    for (outer, inner), square in squares.items():
+        for x in (*X, 0.6, 0.28, 2.4, 1.25):
+            u = Fraction(x)
+            if (inner in ("asin", "acos", "atanh") and u > 1) or (inner == "acosh" and u < 1):
+                continue
+            if x < 1e-100:
+                continue  # nothing but u tells there
+            found, value = ask(outer, inner, x, mode), square(u)
+            middle = (Fraction(math.nextafter(found, 0)), Fraction(math.nextafter(found, math.inf)))
+            low, high = ((end + Fraction(found)) / 2 for end in middle)
+            if mode != "nearest_even":
+                low, high = (middle[0], Fraction(found)) if mode == "up" else (found, middle[1])
+            assert Fraction(low) ** 2 <= value <= Fraction(high) ** 2, (outer, inner, x)
+            roots += 1
+    assert roots > 70
+
+
+def test_the_branch_decides() -> None:
+    two = np.array([2.0, -3.0, 1.5])
+    pi = Fraction("3.14159265358979323846264338327950288")
+    beyond, below, same = er.asin(er.sin(two), rounding="toward_zero").rounded.tolist()
+    assert holds(pi - 2, "toward_zero", beyond)
+    assert holds(pi - 3, "toward_zero", -below)
+    assert same == 1.5
+    assert er.acos(er.cos(two), rounding="up").rounded.tolist() == [2.0, 3.0, 1.5]
+    assert er.acosh(er.cosh(two), rounding="down").rounded.tolist() == [2.0, 3.0, 1.5]
+
+
+@pytest.mark.parametrize("mode", ["nearest_even", "toward_zero"])
+def test_directions_are_quotients(mode: str) -> None:
+    y, x = [3, 3, -5, 0], [4, -4, 12, -2]
+    angle = er.atan2(np.array(y, float), np.array(x, float))
+    waves = {name: getattr(er, name)(angle, rounding=mode).rounded.tolist() for name in OF_ANGLES}
+    for i, (b, a) in enumerate(zip(y, x, strict=True)):
+        size = Fraction(math.isqrt(a * a + b * b))
+        for name, value in (("sin", b / size), ("cos", a / size), ("tan", Fraction(b, a))):
+            found = waves[name][i]
+            assert holds(abs(value), mode, abs(found)) if value else found == 0
+            assert found * value >= 0
+
+
+@pytest.mark.parametrize("form", ["float16", "bfloat16", "float32"])
+def test_numbers_that_no_format_holds_are_undone(form: str) -> None:
+    """cosh(3e4) is beyond each of these formats, and as a power of two it has 43,281 bits."""
+    x = er.asarray([3e4, 6e4], form)
+    for outer, inner in (("acosh", "cosh"), ("asinh", "sinh"), ("log", "exp"), ("log2", "exp2")):
+        found = getattr(er, outer)(getattr(er, inner)(x), rounding="toward_zero")
+        assert found.rounded.tolist() == x.tolist(), (outer, inner)
+
+
+def test_saturated_values_differ_as_their_exponentials_do() -> None:
+    """tanh a - tanh b = 2 / (e^2b + 1) - 2 / (e^2a + 1) has the sign of a - b."""
+    x, y = np.array([3e5, 2e5, 1e30, 1e300]), np.array([2e5, 3e5, 2e30, 1e300])
+    least = 5e-324
+    for name in ("tanh", "sigmoid"):
+        f = getattr(er, name)
+        up = er.subtract(f(x), f(y), rounding="up").rounded.tolist()
+        assert up == [least, -0.0, -0.0, 0.0], name
+        down = er.subtract(f(x), f(y), rounding="down").rounded.tolist()
+        assert down == [0.0, -least, -least, 0.0], name
+        assert np.asarray(er.subtract(f(x), f(y)).finite_range()[1]).max() < 3e-15
