@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "at_least",
     "branch",
+    "flips",
     "ieee_product",
     "is_loose",
     "never_divides",
@@ -173,19 +174,27 @@ def step_set(
 
 
 def branch(reading: CertifiedBounds, node: Node, flat: int) -> Node | None:
-    """Return the operand that a choice by sign takes; None where what is stored may take either."""
+    """Return the operand that a choice by sign takes; None where what is stored may be NaN, or take
+    the other one."""
+    source = node.operands[0]
+    if reading.bound(source, flat).states & states.NAN or flips(reading, node, flat):
+        return None
+    return node.operands[2 if is_negative(reading.exact.value(source, flat)) else 1]
+
+
+def flips(reading: CertifiedBounds, node: Node, flat: int) -> bool:
+    """Return whether a choice by the sign of what is stored may be another one than by that of the
+    exact value; NaN is taken for a number that is not negative."""
     source = node.operands[0]
     value, bound = reading.exact.value(source, flat), reading.bound(source, flat)
-    negative = is_negative(value)
-    if bound.states & (states.NAN | (states.PLUS if negative else states.MINUS)):
-        return None
-    if not finite(value) and bound.states & states.FINITE:
-        return None
-    if isinstance(bound.error, Interval) or bound.error != 0:
-        size = reading.algebra.absolute(number(value))
-        if at_least(reading.algebra, bound.error * rational(NEARLY) - size, rational(0)):
-            return None
-    return node.operands[2 if negative else 1]
+    if bound.states & (states.PLUS | states.NAN if is_negative(value) else states.MINUS):
+        return True
+    if is_loose(value, bound):
+        return True
+    if not isinstance(bound.error, Interval) and bound.error == 0:
+        return False
+    size = reading.algebra.absolute(number(value)) if finite(value) else rational(0)
+    return at_least(reading.algebra, bound.error * rational(NEARLY) - size, rational(0))
 
 
 def special_set(node: Node, values: list[Scalar], sets: list[int]) -> int:

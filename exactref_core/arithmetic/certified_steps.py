@@ -33,6 +33,8 @@ def inherited(
     size = algebra.absolute(number(result)) if finite(result) else rational(0)
     errors = [bound.error for bound in bounds]
     if verb == "special" and answered(node.attrs[0], values[1:], errors[1:]):
+        if any(map(certified_sets.is_loose, values[1:], bounds[1:])):
+            raise Unbounded  # the parts may be those of any numbers
         return rational(0)
     if verb == "sqrt" and finite(values[0]) and not finite(result):
         # The root of a negative number: how far what is stored may lie above zero.
@@ -44,7 +46,9 @@ def inherited(
         errors[1] = algebra.maximum(errors[1], sizes[1] + rational(1))  # of either sign
     if verb in rules.SEVERAL and not finite(result):
         return rules.from_zero(algebra, verb, sizes, errors)
-    if verb == "by_sign" and finite(values[1]) and finite(values[2]):
+    if verb == "by_sign" and not certified_sets.flips(reading, node, flat):
+        sizes[1:] = [rational(0), rational(0)]
+    elif verb == "by_sign" and finite(values[1]) and finite(values[2]):
         # What a choice that flips moves by: the candidates' difference, at most their sizes.
         gap = algebra.absolute(algebra.subtract(number(values[1]), number(values[2])))
         sizes[1:] = [gap, rational(0)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from exactref_core.arithmetic import states
 from exactref_core.arithmetic.certified import finite, number
+from exactref_core.arithmetic.certified_sets import is_loose
 from exactref_core.arithmetic.complex_prod_rules import Factor, Moduli, errors
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.largest_certified import row_places
@@ -17,7 +18,7 @@ from exactref_core.arithmetic.prod_rules import tiny
 from exactref_core.arithmetic.scalar_bound import ScalarBound
 from exactref_core.exact.grid import reaches, upward
 from exactref_core.exact.interval import Interval, rational
-from exactref_core.exact.nonnegative import is_exact_zero
+from exactref_core.exact.nonnegative import Unbounded, is_exact_zero
 from exactref_core.formats.format import Format
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def both(reading: CertifiedBounds, node: Node, flat: int) -> tuple[tuple[Any, An
     places = row_places(node, flat)
     values = reading.exact.values(source, np.asarray(places))
     bounds = [reading.bound(source, i) for i in places]
+    if any(map(is_loose, values, bounds)):
+        raise Unbounded  # the parts may be those of any numbers
     many = len(places) > 2 * BLOCK  # exact products of many numbers have as many digits as all
     factors = [
         factor(reading.algebra, values[i : i + 2], bounds[i : i + 2], many)

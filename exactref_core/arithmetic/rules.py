@@ -195,8 +195,8 @@ def chosen_error(algebra: Any, verb: str, sizes: list[Any], errors: list[Any]) -
     """Return the error of a choice: of either candidate, and their difference where it may flip.
 
     The difference of the candidates is at most the sum of their magnitudes (for which callers that
-    know it may give the difference itself, and 0). A choice by sign is asked for only where what is
-    stored may take either branch, be it by an error, an infinity or NaN.
+    know it may give the difference itself, and 0). Callers know whether a choice by sign may flip,
+    be it by an error, an infinity or NaN, and give 0 twice where it does not.
     """
     if verb == "with_sign":
         # Where the error is below the magnitude, the sign is what it is.

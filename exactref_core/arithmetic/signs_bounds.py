@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactref_core.arithmetic import states
-from exactref_core.arithmetic.bound import Bound, magnitude
+from exactref_core.arithmetic.bound import ALGEBRA, Bound, either, magnitude, merge
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.graph import Indices, Node
 
@@ -30,28 +30,34 @@ def by_sign(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     sure = ((most == 0) & (np.asarray(a.spread) == 0)) | (size.low > most * ROOM)
     flips = (least > 0) & (least * (1 + 2.0**-41) > size.high)  # for certain, below `rules.NEARLY`
     negative = np.signbit(a.high)
+    known = (np.asarray(a.spread) == 0) | (np.asarray(size.low) > 0)
     if a.special is not None:
         given = a.special != 0
         negative = np.where(given, a.special < 0, negative)
-        sure = sure | given
+        sure, known = sure | given, known | given
+    stays = np.zeros(shape, bool)  # NaN, where the exact value takes the same branch
     if carried.states is not None:
-        other = np.where(negative, states.PLUS, states.MINUS) | states.NAN
-        loose = (carried.states & other) != 0
+        loose = (carried.states & np.where(negative, states.PLUS | states.NAN, states.MINUS)) != 0
         if a.special is not None:
             loose = loose | ((a.special != 0) & ((carried.states & states.FINITE) != 0))
-        sure, flips = sure & ~loose, flips | loose
+        stays = sure & ~loose & ~negative & ((carried.states & states.NAN) != 0)
+        sure, flips = sure & ~loose & ~stays, flips | (loose & known)
     if carried.unsure is not None:
-        sure, flips = sure & ~carried.unsure, flips & ~carried.unsure
+        sure, flips, stays = (part & ~carried.unsure for part in (sure, flips, stays))
     branches = [reading.get(branch, flat) for branch in (x, y)]
     taken = chosen(negative, branches[0], branches[1], shape)
     if np.all(sure):
         return taken
     free = reading.step(node, flat)
-    # Where it is not told whether the choice may flip, either answer is possible.
-    open_ = ~sure & ~flips
-    low = np.where(open_, np.minimum(taken.error.low, free.error.low), free.error.low)
-    error = Bracket(low, np.maximum(taken.error.high, free.error.high))
-    unsure = open_ if free.unsure is None else open_ | free.unsure
+    both = ALGEBRA.maximum(branches[0].error, branches[1].error)
+    given = reading.value(node, flat).special
+    error = either(stays if given is None else stays & (given == 0), both, free.error)
+    # Where it is not told whether the choice may flip, any of these answers is possible.
+    told = sure | flips | stays
+    least = np.minimum(branches[0].error.low, branches[1].error.low)
+    low = np.where(told, error.low, np.minimum(least, free.error.low))
+    error = Bracket(low, np.where(told, error.high, np.maximum(both.high, free.error.high)))
+    unsure = free.unsure if free.states is None else merge(free.unsure, ~told)
     return chosen(~sure, taken, Bound(error, error, free.states, unsure), shape)
 
 

@@ -36,6 +36,10 @@ def taken_over(node: Node, values: list[Approx], bounds: list[Bound], result: Ap
     if verb == "special":
         settled = answered(node.attrs[0], values[1:], [np.asarray(e.high) for e in errors[1:]])
         inherited = cleared(inherited, settled)
+        for x, given in zip(values[1:], bounds[1:], strict=True):
+            if x.special is not None and given.states is not None:
+                loose = settled & (x.special != 0) & ((given.states & states.FINITE) != 0)
+                inherited = either(loose, Bracket(np.inf, np.inf), inherited)
     return inherited
 
 

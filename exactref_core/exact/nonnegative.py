@@ -69,8 +69,16 @@ def is_exact_zero(number: Number) -> bool:
 
 
 def is_infinite(number: Number) -> bool:
-    """Return whether a nonnegative number is certainly one that every format stores as infinity."""
-    return bool((number.low if isinstance(number, Interval) else number) >= INFINITE)
+    """Return whether a nonnegative number is one that every format stores as infinity.
+
+    `Unsure` where it cannot be told; of a number whose upper end is beyond all exponents, no
+    precision may ever tell, and it is not known to be one.
+    """
+    if not isinstance(number, Interval):
+        return bool(number >= INFINITE)
+    if number.low < INFINITE <= number.high and not gmpy2.is_infinite(number.high):
+        raise Unsure
+    return bool(number.low >= INFINITE)
 
 
 def is_beyond(number: Number) -> bool:

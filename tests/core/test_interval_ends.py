@@ -10,6 +10,7 @@ import gmpy2
 import pytest
 
 from exactref_core.exact.interval import Arithmetic, Interval, Unsure, opened
+from exactref_core.exact.nonnegative import is_infinite
 
 # Of three bits, so that most results are rounded.
 COARSE = Arithmetic(3)
@@ -86,3 +87,21 @@ def test_steps_of_one_number(name: str) -> None:
             assert holds(found, exact), (x, a, found)
             told += 1
     assert told > 10
+
+
+def test_whether_a_number_is_infinite_in_every_format_is_told_or_asked_more_precisely() -> None:
+    """From 2^1024 - 2^970 on float64 rounds to an infinity; an enclosure may straddle that."""
+    limit = gmpy2.mpq((1 << 1024) - (1 << 970))
+    fine = Arithmetic(96)
+    with gmpy2.context(precision=96):
+        at = gmpy2.mpfr(limit)
+        below = gmpy2.next_below(at)
+        beyond, inf = 2 * at, gmpy2.mpfr("inf")
+    assert [is_infinite(x) for x in (limit - 1, limit)] == [False, True]
+    assert is_infinite(Interval(at, beyond, fine))
+    assert not is_infinite(Interval(below / 2, below, fine))
+    for low in (below, below / 2):
+        with pytest.raises(Unsure):
+            is_infinite(Interval(low, beyond, fine))
+    # What lies beyond all exponents is no clearer at any precision.
+    assert not is_infinite(Interval(below, inf, fine))

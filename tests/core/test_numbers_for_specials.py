@@ -59,6 +59,22 @@ def alike(result: Any, standard: str, flush: bool) -> bool:
     return all(np.array_equal(mine[:1], theirs, equal_nan=True) for mine, theirs in pairs)
 
 
+def quotient(v: Any, root: Any, x: Any) -> Any:
+    """Return the real part of (root + x i) / (x + i)."""
+    return v.divide(Complex(root, x), Complex(x, v.constant(1))).real
+
+
+def principal(v: Any, root: Any, x: Any) -> Any:
+    """Return the real part of the root of root + x i."""
+    return v.sqrt(Complex(root, x)).real
+
+
+def product(v: Any, root: Any, x: Any) -> Any:
+    """Return the real part of (root + x i) (x + i) (x + i)."""
+    parts = Complex(v.stack((root, x, x)), v.stack((x, v.constant(1), v.constant(1))))
+    return v.prod(parts).real
+
+
 CASES: dict[str, tuple[FORMULAS, Callable[[Any, Any], Any]]] = {
     "add": (lambda v, r, x: v.add(r, x), lambda r, x: r + x),
     "subtract": (lambda v, r, x: v.subtract(x, r), lambda r, x: x - r),
@@ -80,6 +96,9 @@ CASES: dict[str, tuple[FORMULAS, Callable[[Any, Any], Any]]] = {
         lambda v, r, x: v.logsumexp(beside(v, r, x), axis=-1),
         lambda r, x: np.maximum(r, x) + np.log1p(np.exp(-np.abs(r - x))),
     ),
+    "complex quotient": (quotient, lambda r, x: ((r + 1j * x) / (x + 1j)).real),
+    "complex root": (principal, lambda r, x: np.sqrt(r + 1j * x).real),
+    "complex product": (product, lambda r, x: ((r + 1j * x) * (x + 1j) ** 2).real),
     "choice": (lambda v, r, x: v.by_sign_of(r, x, v.negative(x)), lambda r, x: x),
     "exp": (lambda v, r, x: v.exp(v.add(r, x)), lambda r, x: np.exp(r + x)),
 }
