@@ -60,18 +60,8 @@ def define(
     or the arguments do not fit the function.
     """
     if function is None:
-        return partial(
-            define,
-            name=name,
-            signature=signature,
-            domain=domain,
-            outputs=outputs,
-            optional=optional,
-            arrays=arrays,
-            backward=backward,
-            gradients=gradients,
-            real_output=real_output,
-        )
+        given = {name: value for name, value in locals().items() if name != "function"}
+        return partial(define, **given)
     outputs, optional, arrays = (
         names(what, given)
         for what, given in (("outputs", outputs), ("optional", optional), ("arrays", arrays))
