@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from exactref_core.exact.interval import Interval, Number, opened, opens_of, rational
+from exactref_core.exact.inverse_tails import inverse_tail
 from exactref_core.exact.lines import LineArithmetic, apart
 from exactref_core.exact.sizes import is_beyond
 
@@ -205,6 +206,10 @@ ENDS: dict[str, dict[int, Callable[[LineArithmetic, Number], Number]]] = {
     "acos": {1: lambda a, t: from_end(a, "asin", -t)},
     "atanh": {1: lambda a, t: at_end(a, -t), -1: lambda a, t: -at_end(a, t)},
     "sin": {0: lambda a, t: a.rising("sin", t)},
+    "erfinv": {
+        1: lambda a, t: inverse_tail(a, -t),
+        -1: lambda a, t: -inverse_tail(a, t),
+    },
     "erfc": {0: lambda a, t: a.subtract(ONE, a.rising("erf", t))},
     "cos": {0: lambda a, t: one_and(a, "sin", t, -1)},
     "cosh": {0: lambda a, t: one_and(a, "sinh", t, 1)},

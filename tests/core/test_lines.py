@@ -197,6 +197,25 @@ def test_multiples_of_one_number_have_a_rational_quotient(name: str) -> None:
         assert er.divide(thrice, negated, rounding=mode).rounded.tolist() == [-3.0] * 3
 
 
+@pytest.mark.parametrize("mode", ["up", "down"])
+def test_the_inverse_error_function_next_to_one(mode: str) -> None:
+    """erfc falls: the numbers beside the y with erfc y = t have tails on both sides of t."""
+    c = gmpy2.context(**WIDE)
+    for name, x in (("tanh", 2.5), ("tanh", 30.0), ("sigmoid", 745.0), ("tanh", 9e2)):
+        tail = c.sub(gmpy2.mpfr(1), wide(name, gmpy2.mpfr(x)))
+        for side in (1.0, -1.0):
+            middle = er.multiply(getattr(er, name)(np.array([x])), np.array([side]))
+            found = side * er.erfinv(middle, rounding=mode).rounded.tolist()[0]
+            away = np.inf if (mode == "down") == (side > 0) else 0.0
+            other = float(np.nextafter(found, away))
+            low, high = sorted((found, other))
+            assert c.erfc(gmpy2.mpfr(high)) < tail < c.erfc(gmpy2.mpfr(low))
+    # Below all exponents: y^2 = -log t - log(y sqrt(pi)) + less than 1 / y^2.
+    y = er.erfinv(er.tanh(np.array([3e9]))).rounded.tolist()[0]
+    log = 6e9 - float(np.log(2)) - float(np.log(y * np.sqrt(np.pi)))
+    assert abs(y - np.sqrt(log)) < 1e-9 * y
+
+
 def test_what_is_beside_an_integer_is_none() -> None:
     """Powers of negative numbers are NaN there, and not undecided."""
     base, near = np.array([-2.0, -0.5, -3.0]), np.array([2e5, 300.0, 1e30])
