@@ -36,9 +36,12 @@ Kinds: TypeAlias = npt.NDArray[np.intp]
 T = TypeVar("T")
 
 
-def alike(node: Node, flat: Indices) -> tuple[Indices, Indices]:
-    """Return elements of every kind among some, and the place of each one's kind in these."""
-    if flat.size < FEW or node.depth > DEEPEST:
+def alike(node: Node, flat: Indices, least: int = FEW) -> tuple[Indices, Indices]:
+    """Return elements of every kind among some, and the place of each one's kind in these.
+
+    Of fewer than ``least`` each is its own kind: to compare them would cost more than it saves.
+    """
+    if flat.size < max(least, FEW) or node.depth > DEEPEST:
         return flat, np.arange(flat.size)
     _, first, back = np.unique(
         Comparison().kinds(node, flat), return_index=True, return_inverse=True

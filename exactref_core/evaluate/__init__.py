@@ -1,15 +1,9 @@
 """From an operation and its inputs to a result, and to the same result called again."""
 
 from exactref_core.evaluate.again import again
-from exactref_core.evaluate.call import (
-    INFINITIES,
-    call,
-    function,
-    output_shape,
-    signature,
-    takes_complex,
-)
+from exactref_core.evaluate.call import call, function, output_shape, signature
 from exactref_core.evaluate.origin import arrays_of, origin_of
+from exactref_core.evaluate.parameters import INFINITIES, takes_complex
 
 __all__ = [
     "INFINITIES",

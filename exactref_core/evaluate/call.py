@@ -14,18 +14,18 @@ from exactref_core.arithmetic.infinities import ANY, EITHER, Special, parse_infi
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.stochastic import StochasticPart
 from exactref_core.arithmetic.verbs import Complex, Value
-from exactref_core.errors import DTypeError, InputError
+from exactref_core.errors import DTypeError
 from exactref_core.evaluate.inputs import (
     compute_format,
     formats,
     nodes,
-    take,
     take_optional,
+    taken,
     widened,
 )
 from exactref_core.evaluate.origin import Call, snapshots
 from exactref_core.evaluate.outputs import PartsOutput
-from exactref_core.evaluate.parameters import checked
+from exactref_core.evaluate.parameters import INFINITIES, checked, of_complex, takes_complex
 from exactref_core.evaluate.tables import table_of
 from exactref_core.exact.context import sheltered
 from exactref_core.formats.catalogue import get_format, part_format
@@ -40,15 +40,33 @@ from exactref_core.formats.rounding import (
 from exactref_core.op import REQUIRED, Op
 from exactref_core.result import Result
 
-__all__ = ["INFINITIES", "call", "function", "output_shape", "signature", "takes_complex"]
+__all__ = [
+    "COMMON_NAMES",
+    "call",
+    "function",
+    "output_shape",
+    "signature",
+]
 
 # Steps that round once; alone over inputs, they are no rounding point of a longer computation.
 LONE = ("add", "subtract", "multiply", "divide", "sqrt", "negative", "absolute")
 SOURCES = ("load", "store")
-INFINITIES = "complex_infinities"
 # Steps that round nothing: they move elements, choose among them, or change signs.
 EXACT = ("view", "stack", "pick", "largest", "negative", "absolute")
-HINTS = {"dim": "axis", "keepdim": "keepdims", "out": "covers(output)", "input": "x", "other": "x2"}
+# The parameters of every call.
+COMMON_NAMES = ("dtype", "rounding", "overflow", INFINITIES)
+HINTS = {
+    "dim": "axis",
+    "dims": "axes",
+    "keepdim": "keepdims",
+    "out": "covers(output)",
+    "input": "x",
+    "other": "x2",
+    "unbiased": "correction",
+    "ddof": "correction",
+    "p": "ord",
+    "mask": "attn_mask",
+}
 
 
 @sheltered
@@ -68,7 +86,7 @@ def call(
     overflow = parse_overflow(own.pop("overflow", Overflow.IEEE))
     rule: dict[str, Any] = {"rounding": rounding, "overflow": overflow}
     infinities = parse_infinities(own.pop(INFINITIES, EITHER))
-    sources = {name: take(x, name) for x, name in zip(tensors, op.tensors, strict=True)}
+    sources = taken(op, tensors)
     first = next(iter(sources.values())).format
     given = dict(zip(op.tensors, tensors, strict=True))
     for name in op.optional:
@@ -113,21 +131,6 @@ def recorded(
         name: x.origin if isinstance(x, Result) else sources[name] for name, x in given.items()
     }
     return None if any(x is None for x in inputs.values()) else Call(op, inputs, parameters)
-
-
-def takes_complex(op: Op) -> bool:
-    """Return whether an operation takes complex inputs."""
-    return any(name.startswith("complex") for name in op.domain.dtypes)
-
-
-def of_complex(infinities: str, op: Op, form: Format) -> str:
-    """Return the rule of infinities; InputError for real inputs."""
-    if infinities != EITHER and not form.is_complex:
-        raise InputError(
-            f"{op.name}: complex_infinities={infinities!r} is about complex numbers, and the "
-            f"inputs are {form.name}; leave it out"
-        )
-    return infinities
 
 
 def output_shape(

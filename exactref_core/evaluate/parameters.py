@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from exactref_core.arithmetic.infinities import EITHER
 from exactref_core.errors import InputError
+from exactref_core.formats.format import Format
 from exactref_core.op import Op
 
-__all__ = ["checked"]
+__all__ = ["INFINITIES", "checked", "of_complex", "takes_complex"]
+
+INFINITIES = "complex_infinities"
 
 
 def checked(op: Op, given: dict[str, Any]) -> dict[str, Any]:
@@ -25,6 +29,8 @@ def checked(op: Op, given: dict[str, Any]) -> dict[str, Any]:
         value = found[name] = plain(found[name])
         if is_array(value):
             hint = f"; name the arguments, such as {op.optional[0]}=" if op.optional else ""
+            if not op.define.__module__.startswith("exactref_core.ops"):
+                hint = "; define() takes optional= for such tensors, arrays= for masks and indices"
             raise InputError(
                 f"{op.name}: {name} is an array of shape {tuple(value.shape)}, and no tensor{hint}"
             )
@@ -43,3 +49,18 @@ def plain(value: Any) -> Any:
 def is_array(value: Any) -> bool:
     """Return whether a value is an array of any library."""
     return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def takes_complex(op: Op) -> bool:
+    """Return whether an operation takes complex inputs."""
+    return any(name.startswith("complex") for name in op.domain.dtypes)
+
+
+def of_complex(infinities: str, op: Op, form: Format) -> str:
+    """Return the rule of infinities; InputError for real inputs."""
+    if infinities != EITHER and not form.is_complex:
+        raise InputError(
+            f"{op.name}: complex_infinities={infinities!r} is about complex numbers, and the "
+            f"inputs are {form.name}; leave it out"
+        )
+    return infinities
