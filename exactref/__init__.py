@@ -24,7 +24,7 @@ HOMES = {
     "UndecidedError": "exactref_core.errors",
     "UnknownNameError": "exactref_core.errors",
     "compute": "exactref_core.evaluate.compute",
-    "define": "exactref_core.evaluate.definitions",
+    "define": "exactref_core.evaluate.defining",
     "asarray": "exactref_core.adapters",
     "assert_covers": "exactref_core.failure",
     "get_format": "exactref_core.formats.catalogue",

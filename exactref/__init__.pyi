@@ -18,8 +18,8 @@ from exactref_core.errors import InputError as InputError
 from exactref_core.errors import UndecidedError as UndecidedError
 from exactref_core.errors import UnknownNameError as UnknownNameError
 from exactref_core.evaluate.compute import compute as compute
+from exactref_core.evaluate.defining import define as define
 from exactref_core.evaluate.definition_verbs import store as store
-from exactref_core.evaluate.definitions import define as define
 from exactref_core.failure import assert_covers as assert_covers
 from exactref_core.formats.catalogue import get_format as get_format
 from exactref_core.formats.catalogue import register_format as register_format

@@ -112,7 +112,7 @@ def op_shapes(
     call = _Call(
         cores=tuple(tuple(n for n in each if n not in without) for each in names),
         ones=tuple(ones),
-        result=tuple(result_names(signature) - without),
+        result=tuple(result_names(signature) & {n for each in names for n in each} - without),
         adds=_adds(signature),
     )
     long = pick(draw, "long", _long(call))

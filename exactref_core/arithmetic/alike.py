@@ -7,7 +7,8 @@ same. Where a step is not known to depend on these alone, each element is of its
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from exactref_core.arithmetic.families import ELEMENTWISE
 from exactref_core.arithmetic.fast_choices import STEPS
 from exactref_core.arithmetic.graph import Indices, Node, dot_terms, sum_terms
 
-__all__ = ["alike"]
+__all__ = ["alike", "each_alike"]
 
 # Elements from which equal ones are looked for, and numbers that are compared for it at most.
 FEW, MOST = 16, 1 << 22
@@ -28,18 +29,31 @@ SAME = {*STEPS, *ELEMENTWISE, "admit", "restated"} - {"flushable"}
 ROWS = ("sum", "prod", "largest", "deviations")
 # Each element depends on a row of scores, and on its own, on a column of values or on nothing else.
 SOFTMAX = ("weights", "log_weights", "logsumexp", "attend")
+# Each element depends on rows of the operands (of the last two, of three) and on its own.
+AMONG = ("less_mean", "ties")
 
 Kinds: TypeAlias = npt.NDArray[np.intp]
+T = TypeVar("T")
 
 
-def alike(node: Node, flat: Indices) -> tuple[Indices, Indices]:
-    """Return elements of every kind among some, and the place of each one's kind in these."""
-    if flat.size < FEW or node.depth > DEEPEST:
+def alike(node: Node, flat: Indices, least: int = FEW) -> tuple[Indices, Indices]:
+    """Return elements of every kind among some, and the place of each one's kind in these.
+
+    Of fewer than ``least`` each is its own kind: to compare them would cost more than it saves.
+    """
+    if flat.size < max(least, FEW) or node.depth > DEEPEST:
         return flat, np.arange(flat.size)
     _, first, back = np.unique(
         Comparison().kinds(node, flat), return_index=True, return_inverse=True
     )
     return flat[first], back
+
+
+def each_alike(node: Node, flat: Indices, ask: Callable[[Node, int], T]) -> list[T]:
+    """Return what is asked of some elements, of those that are alike once."""
+    kinds, back = alike(node, flat)
+    found = [ask(node, i) for i in kinds.tolist()]
+    return [found[i] for i in back.tolist()]
 
 
 class Comparison:
@@ -77,6 +91,8 @@ class Comparison:
             return self.products(node, flat)
         if verb in SOFTMAX:
             return self.softmax(node, flat)
+        if verb in AMONG:
+            return self.among(node, flat)
         if verb in SAME and all(x.shape == node.shape or x.verb == "constant" for x in operands):
             return together([self.kinds(x, flat) for x in operands])
         return flat
@@ -142,6 +158,17 @@ class Comparison:
             own = np.unravel_index(flat, scores.shape)
             found += [np.broadcast_to(mask, scores.shape)[own].astype(np.intp) for mask in masks]
         return together(found)
+
+    def among(self, node: Node, flat: Indices) -> Kinds:
+        """Return the kinds of what is made of an element and of rows of all operands."""
+        n = node.shape[-1]
+        rows, back = np.unique(flat // n, return_inverse=True)
+        if any(x.shape != node.shape for x in node.operands):
+            return flat
+        places = rows[:, None] * n + np.arange(n)
+        found = [self.lists(x, places, rows)[back] for x in node.operands[-2:]]
+        place = [flat % n] if node.verb == "ties" and node.attrs.first else []
+        return together([*found, *place, *(self.kinds(x, flat) for x in node.operands)])
 
     def lists(self, node: Node, places: Indices, otherwise: Indices) -> Kinds:
         """Return the kinds of lists of a node's elements, a row each."""

@@ -28,6 +28,7 @@ from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.families import FAMILIES, family
 from exactref_core.arithmetic.fast import FastReading
 from exactref_core.arithmetic.graph import FACTORED, GROWS, Indices, Node
+from exactref_core.arithmetic.level_choices import first_suffices
 from exactref_core.arithmetic.loads import loaded
 from exactref_core.arithmetic.source_bounds import constant
 from exactref_core.arithmetic.step_errors import cleared, powers_of_two, taken_over
@@ -40,9 +41,6 @@ from exactref_core.arithmetic.step_sets import (
 from exactref_core.arithmetic.traversal import Kept, Layered, bounded, node_layers, worth_whole
 
 __all__ = ["FloatBounds"]
-
-# Elements of which those that one computation leaves open cost no more than others of all.
-FEW = 1 << 11
 
 
 class FloatBounds(Layered):
@@ -166,7 +164,7 @@ class FloatBounds(Layered):
         result = self.get(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
-        if node in self.least and len(node.operands) > 2 and node.size <= FEW:
+        if node in self.least and first_suffices(node):
             # Of such nodes the lower end of an error is asked for, and where numbers may be stored.
             # The first computation always counts: the union is no nearer to the exact value, holds
             # every number that the first one holds, and has no clip.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from exactref_core.arithmetic.alike import each_alike
 from exactref_core.arithmetic.certified_sources import loaded
 from exactref_core.arithmetic.families import FAMILIES, family
 from exactref_core.arithmetic.fast_choices import annex_g
@@ -87,7 +88,7 @@ class CertifiedReading(Layered):
         if node.verb == "load":
             return [loaded(node, i) for i in flat.tolist()]
         if node.verb != "stack":
-            return [self.value(node, i) for i in flat.tolist()]
+            return each_alike(node, flat, self.value)
         source, which = np.divmod(flat, len(node.operands))
         found: list[Scalar] = [None] * flat.size
         for place, operand in enumerate(node.operands):

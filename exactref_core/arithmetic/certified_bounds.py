@@ -18,6 +18,7 @@ from exactref_core.arithmetic import (
     states,
 )
 from exactref_core.arithmetic.algebraic_reading import signed
+from exactref_core.arithmetic.alike import each_alike
 from exactref_core.arithmetic.certified import CertifiedReading, Scalar, finite, number
 from exactref_core.arithmetic.certified_loads import constant, loaded
 from exactref_core.arithmetic.certified_prefixes import prefix_sums
@@ -204,14 +205,14 @@ class CertifiedBounds(Layered):
         """Return the stored terms of a sum or product."""
         place = np.asarray([flat])
         if node.verb == "sum":
-            source = node.operands[0]
-            return [self.term(source, int(i)) for i in sum_terms(node, place)[0]]
-        left, right = dot_terms(node, place)
-        a, b = node.operands
-        found = [
-            self.product(node, self.term(a, int(i)), self.term(b, int(j)))
-            for i, j in zip(left[0], right[0], strict=True)
-        ]
+            return each_alike(node.operands[0], sum_terms(node, place)[0], self.term)
+        left, right = (
+            each_alike(x, index[0], self.term)
+            for x, index in zip(node.operands, dot_terms(node, place), strict=True)
+        )
+        once = {(id(x), id(y)): (x, y) for x, y in zip(left, right, strict=True)}
+        known = {key: self.product(node, *pair) for key, pair in once.items()}
+        found = [known[id(x), id(y)] for x, y in zip(left, right, strict=True)]
         if node.verb == "paired_dot":
             return [self.pair(node, x, y) for x, y in zip(found[::2], found[1::2], strict=True)]
         return found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from exactref_core.adapters import asarray
-from exactref_core.arithmetic.graph import Indices, Node
+from exactref_core.arithmetic.graph import Indices, Leaf, Node
 from exactref_core.arithmetic.power_verbs import PowerVerbs
 from exactref_core.errors import DTypeError, InputError
 
@@ -55,6 +55,19 @@ class ClassVerbs(PowerVerbs):
                 f"ignore_index={ignored})"
             )
         return Kept(flat.size, places.astype(np.intp), chosen.astype(np.intp))
+
+    def shares(self, target: Any, name: str, shape: tuple[int, ...], ignored: Any) -> Node | None:
+        """Return targets that are probabilities of the classes; None for class indices."""
+        if target is None or not (given := asarray(target, name=name)).format.is_float:
+            return None
+        if given.shape != shape:
+            raise InputError(
+                f"{name} is {given.dtype} with shape {given.shape}: class indices are integers, "
+                f"and probabilities of classes have the shape of x, {shape}"
+            )
+        if hasattr(ignored, "__index__") and ignored >= 0:
+            raise InputError(f"ignore_index={ignored} is for targets that are class indices")
+        return Node("load", (), shape, Leaf(given.data, given.format), self.compute)
 
     def at_classes(self, rows: Node, kept: Kept) -> Node:
         """Return the element at the target class of each row that counts."""

@@ -24,7 +24,7 @@ from exactref_core.exact.nonnegative import ScalarAlgebra
 if TYPE_CHECKING:
     from exactref_core.arithmetic.certified import CertifiedReading
 
-__all__ = ["composed"]
+__all__ = ["composed", "power_of_logarithm"]
 
 # f(g(u)) = u wherever g(u) is a number.
 INVERSES = {
@@ -47,6 +47,7 @@ INVERSES = {
 }
 # f(g(u)) = u only where |u| is at most this many times pi / 2; of |u| where g is even.
 BRANCHES = {"asin": ("sin", 1), "acos": ("cos", 2), "atan": ("tan", 1)}
+BASES = {"log2": 2, "log10": 10}
 # Sums of more terms, and higher powers, are numbers of too many bits.
 MOST = 16
 
@@ -119,6 +120,10 @@ def composed(reading: CertifiedReading, node: Node, flat: int) -> Number | None:
         found = undone(reading, name, inner, place)
         if found is not None:
             return found
+    if name in BASES and inner.verb == "pair" and inner.attrs.name == "pow":
+        base, power = (reading.value(x, place) for x in inner.operands[:2])
+        if is_rational(base, BASES[name]) and finite(power):
+            return number(power)
     if name not in OUTER:
         return None
     kinds, outer = OUTER[name]
@@ -127,6 +132,17 @@ def composed(reading: CertifiedReading, node: Node, flat: int) -> Number | None:
     if group is None or (name == "tan" and is_zero(group[0])):
         return None
     return outer(reading.arithmetic, group)
+
+
+def power_of_logarithm(reading: CertifiedReading, node: Node, flat: int) -> Number | None:
+    """Return a power b^(log_b u) of 2 or 10, which is u; None where a power is no such."""
+    inner, place = behind(node.operands[1], flat)
+    if node.attrs.name != "pow" or inner.verb != "function" or inner.attrs.name not in BASES:
+        return None
+    if not is_rational(reading.value(node.operands[0], flat), BASES[inner.attrs.name]):
+        return None
+    u, log = reading.value(inner.operands[0], place), reading.value(inner, place)
+    return number(u) if finite(u) and finite(log) else None
 
 
 def behind(node: Node, flat: int) -> tuple[Node, int]:
@@ -165,7 +181,12 @@ def undone(reading: CertifiedReading, name: str, inner: Node, flat: int) -> Numb
 
 def is_zero(x: Number) -> bool:
     """Return whether a number is certainly 0."""
-    return not isinstance(x, Interval) and bool(x == 0)
+    return is_rational(x, 0)
+
+
+def is_rational(x: Any, value: int) -> bool:
+    """Return whether a value is certainly an integer."""
+    return not isinstance(x, Interval) and bool(x == value)
 
 
 def is_algebraic(x: Any) -> bool:

@@ -44,26 +44,31 @@ def carried(algebra: Any, node: Node, moved: Any, of: Of, flush: bool) -> Any:
     """Return the error of the sum before its own rounding, given that of its factored form."""
     values = stored(node.operands[2])
 
-    def off(one: Node) -> Any:
+    def off(one: Node) -> list[Any]:
         """Return how far a stored step is from what exact steps make of the stored values."""
         if one in values:
-            return algebra.constant(0)
+            return []
         size, before, _ = of(one)
         etas = rules.ROUNDINGS[one.verb][1]
-        own = rules.own_rounding(algebra, sum_format(one), size, before, 1, etas, flush)
-        return own + terms(one)
+        return [
+            rules.own_rounding(algebra, sum_format(one), size, before, 1, etas, flush),
+            *terms(one),
+        ]
 
-    def terms(one: Node) -> Any:
+    def terms(one: Node) -> list[Any]:
         x, y = one.operands
-        if one.verb in ("add", "subtract"):
-            return off(x) + off(y)
+        first, second = off(x), off(y)
+        if one.verb in ("add", "subtract") or not (first or second):
+            return first + second
         if one.verb != "multiply":
             raise ValueError(f"{one.verb} is no step of a sum of products")
         # x' y' - x y with x' off by dx from x, and |y'|, |x| no larger than stored values are.
-        (a, _, da), (b, _, db), dx, dy = of(x), of(y), off(x), off(y)
-        return dx * (b + db) + dy * (a + da + dx)
+        (a, _, da), (b, _, db) = of(x), of(y)
+        zero = algebra.constant(0)
+        dx, dy = sum(first, zero), sum(second, zero)
+        return [dx * (b + db), dy * (a + da + dx)]
 
-    return moved + terms(node.operands[1])
+    return sum(terms(node.operands[1]), moved)
 
 
 def stored(factors: Node) -> set[Node]:

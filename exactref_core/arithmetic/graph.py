@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from exactref_core.errors import DTypeError
+from exactref_core.arithmetic.traced import Traced
 from exactref_core.formats.codec import decode
 from exactref_core.formats.format import Format
 from exactref_core.formats.rounding import Overflow, Rounding
@@ -53,7 +53,7 @@ FACTORED = "factored"
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class Node(Traced):
     """One step: a verb over operands, giving a real array of ``shape``.
 
     ``compute`` is the format in which a conforming implementation stores the step's result;
@@ -70,19 +70,6 @@ class Node:
     def __post_init__(self) -> None:
         depth = max((x.depth for x in self.operands), default=-1) + 1
         object.__setattr__(self, "depth", depth)
-
-    def __add__(self, other: object) -> NoReturn:
-        raise DTypeError(
-            "values of a definition have no operators: write v.add(x, y), v.multiply(x, 2), "
-            "v.negative(x), and v.exp(x) for a function"
-        )
-
-    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
-    __pow__ = __matmul__ = __rmatmul__ = __lt__ = __gt__ = __le__ = __ge__ = __add__
-    __array_ufunc__ = None
-
-    def __neg__(self) -> Any:
-        return self + 0
 
     @cached_property
     def size(self) -> int:

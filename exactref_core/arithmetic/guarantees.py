@@ -10,7 +10,7 @@ import numpy.typing as npt
 from exactref_core.arithmetic.accumulation import magnitudes
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.arithmetic.floors import floor_of
-from exactref_core.arithmetic.graph import Node, is_float_input
+from exactref_core.arithmetic.graph import GROWS, Node, is_float_input
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.remembered import remembered, under
 from exactref_core.arithmetic.traversal import bounded
@@ -86,10 +86,18 @@ def may_lack_bound(node: Node, flush: bool) -> bool:
     """
     if node.verb == "divide":
         divisor = node.operands[1]
-        return not (is_float_input(divisor) or is_constant(divisor) or floor_of(divisor, flush))
+        if is_float_input(divisor) or is_constant(divisor) or floor_of(divisor, flush):
+            return False
+        return flush or not (divisor.attrs == GROWS or is_exact(divisor))
     if node.verb in ("function", "pair"):
         return node.attrs.name in POLES and not all(is_float_input(x) for x in node.operands)
     return node.verb == "store"
+
+
+def is_exact(node: Node) -> bool:
+    """Return whether no step to a value rounds: inputs and what exact steps make of them."""
+    steps = below(node)
+    return all(x.compute is None or is_float_input(x) or x.verb == "view" for x in steps)
 
 
 def is_constant(node: Node) -> bool:

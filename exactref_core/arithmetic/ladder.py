@@ -32,8 +32,10 @@ from exactref_core.exact.double_double import Floats
 from exactref_core.exact.interval import Unsure
 from exactref_core.formats.format import Format
 
-__all__ = ["Ladder"]
+__all__ = ["MANY", "Ladder"]
 
+# The part of all elements from which on NumPy is asked for those of different kinds alone.
+MANY = 4
 # Cells of a graph whose float64 arrays stay in the cache together.
 CACHED = 1 << 16
 # Bits of the formats that plain float64 decides nearly always.
@@ -173,7 +175,7 @@ class Ladder:
         for reading in readings:
             if left.size == 0:
                 break
-            kinds, back = alike(self.source, left)
+            kinds, back = alike(self.source, left, self.node.size // MANY)
             x = reading.at(self.source, kinds)
             values, undecided = round_in_blocks(flatten(x), self.store)
             result[left] = values[back]

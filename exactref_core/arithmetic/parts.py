@@ -21,7 +21,7 @@ from exactref_core.arithmetic.certified_bounds import CertifiedBounds
 from exactref_core.arithmetic.certified_stores import ScalarOutput, output
 from exactref_core.arithmetic.estimates import EVERYTHING, Estimate, estimate_of, known
 from exactref_core.arithmetic.graph import Indices, Node
-from exactref_core.arithmetic.ladder import Ladder
+from exactref_core.arithmetic.ladder import MANY, Ladder
 from exactref_core.arithmetic.range_ends import widen_by_flush
 from exactref_core.arithmetic.ranges import Bools, Range, one_range
 from exactref_core.arithmetic.remembered import recalled, remembered, under
@@ -113,7 +113,7 @@ class Part(Ladder):
             if flat is None and level == 0:
                 estimate = self.first_estimate(bounds)
             else:
-                kinds, back = alike(self.source, left)
+                kinds, back = alike(self.source, left, self.node.size // MANY)
                 estimate = self.estimate(bounds, kinds).spread(back)
             rest = take(place, estimate)
             left, place = left[rest], place[rest]

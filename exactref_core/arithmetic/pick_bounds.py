@@ -11,6 +11,7 @@ from exactref_core.arithmetic.bound import Bound, Clip
 from exactref_core.arithmetic.brackets import Bracket
 from exactref_core.arithmetic.graph import Indices, Node
 from exactref_core.arithmetic.pick_fast import places_of
+from exactref_core.arithmetic.pick_verbs import Joined
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.bounds import FloatBounds
@@ -27,6 +28,10 @@ def part_of(reading: FloatBounds, operand: Node, index: Indices) -> Bound:
 
 def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     """Return the bounds of a pick node, whole or at flat indices."""
+    if flat is None and isinstance(node.attrs, Joined):
+        parts = [reading.whole(x) for x in node.operands]
+        if all(part.clip is None for part in parts):
+            return joined(node.attrs, parts)
     count = node.size if flat is None else flat.size
     low, high = np.zeros(count), np.zeros(count)
     sets, unsure = np.full(count, states.FINITE, np.uint8), np.zeros(count, bool)
@@ -50,3 +55,11 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     if flat is not None:
         return found
     return found.map(lambda part: part.reshape(node.shape), (count,))
+
+
+def joined(rule: Joined, parts: list[Bound]) -> Bound:
+    """Return the bounds of values one after the other."""
+    ends = ([part.error.low for part in parts], [part.error.high for part in parts])
+    error = Bracket(*(rule.join(side, 0.0) for side in ends))
+    sets = rule.join([part.states for part in parts], np.uint8(states.FINITE))
+    return Bound(error, error, sets, rule.join([part.unsure for part in parts], np.False_))

@@ -8,6 +8,7 @@ import numpy as np
 
 from exactref_core.arithmetic.approx import Approx
 from exactref_core.arithmetic.graph import Indices, Node
+from exactref_core.arithmetic.pick_verbs import Joined
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.fast import FastReading
@@ -37,9 +38,14 @@ def part_of(reading: FastReading, operand: Node, index: Indices) -> Approx:
 
 def exact(reading: FastReading, node: Node, flat: Indices | None) -> Approx:
     """Return the values of a pick node, whole or at flat indices."""
+    names = ("high", "low", "radius", "special")
+    if flat is None and isinstance(node.attrs, Joined):
+        wholes = [reading.whole(x) for x in node.operands]
+        columns = ([getattr(x, name) for x in wholes] for name in names)
+        high, low, radius, special = (node.attrs.join(column, 0.0) for column in columns)
+        return Approx(high, low, radius, special, all(x.short for x in wholes))
     count = node.size if flat is None else flat.size
     parts = [(where, part_of(reading, x, index)) for x, where, index in places_of(node, flat)]
-    names = ("high", "low", "radius", "special")
     arrays = {name: np.zeros(count) for name in names}
     for where, part in parts:
         for name in names:

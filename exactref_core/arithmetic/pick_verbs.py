@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from exactref_core.arithmetic.softmax_verbs import SoftmaxVerbs
 from exactref_core.arithmetic.verbs import Complex, Value
 from exactref_core.errors import DTypeError
 
-__all__ = ["Pick", "PickVerbs"]
+__all__ = ["Joined", "Pick", "PickVerbs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,38 @@ class Pick:
 
     which: npt.NDArray[np.integer[Any]]
     source: npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A `Pick` of all elements of values of these shapes, one after the other along an axis.
+
+    Its indices are there where single elements are asked for.
+    """
+
+    shapes: tuple[tuple[int, ...], ...]
+    axis: int
+
+    @cached_property
+    def which(self) -> npt.NDArray[np.integer[Any]]:
+        """The place of the operand that each element comes from."""
+        small = np.min_scalar_type(max(len(self.shapes) - 1, 0))
+        places = [np.full(shape, place, small) for place, shape in enumerate(self.shapes)]
+        return np.concatenate(places, self.axis).reshape(-1)
+
+    @cached_property
+    def source(self) -> npt.NDArray[np.integer[Any]]:
+        """The flat index of each element in its operand."""
+        places = [np.arange(prod(shape)).reshape(shape) for shape in self.shapes]
+        return np.concatenate(places, self.axis).reshape(-1)
+
+    def join(self, parts: list[Any], fill: Any) -> Any:
+        """Return arrays of the operands, or broadcast to them, as one; None where all are None."""
+        if all(part is None for part in parts):
+            return None
+        pairs = zip(parts, self.shapes, strict=True)
+        full = [np.broadcast_to(fill if part is None else part, shape) for part, shape in pairs]
+        return np.concatenate(full, self.axis)
 
 
 class PickVerbs(SoftmaxVerbs):
@@ -47,9 +81,15 @@ class PickVerbs(SoftmaxVerbs):
 
     def joined(self, parts: tuple[Node, ...], axis: int) -> Node:
         """Return real values one after the other along an axis."""
-        which = [np.full(node.shape, i) for i, node in enumerate(parts)]
-        source = [np.arange(node.size).reshape(node.shape) for node in parts]
-        return self.pick(parts, np.concatenate(which, axis), np.concatenate(source, axis))
+        axis %= len(parts[0].shape)
+        shapes = tuple(node.shape for node in parts)
+        shape = list(shapes[0])
+        shape[axis] = sum(each[axis] for each in shapes)
+        rest = {(*each[:axis], *each[axis + 1 :]) for each in shapes}
+        if len(rest) > 1:
+            raise ValueError(f"{shapes} differ beside axis {axis}")
+        chosen = Joined(shapes, axis)
+        return Node("pick", parts, tuple(shape), chosen, self.compute)
 
     def rounded_sum(
         self, scores: Node, bias: Node, tensors: tuple[Node, Node], rules: Mapping[str, Any]

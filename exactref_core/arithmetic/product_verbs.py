@@ -162,7 +162,6 @@ class ProductVerbs(PickVerbs):
         k = x.shape[-1]
         alone = any(extent != 1 for extent in addend.shape[:-1])
         if alone:
-            x = self.spread(self.arrange(x, (*x.shape[:-1], 1, 1, k)), (*batch, m, n, 1, k))
             columns = self.swap_last(self.spread(y, (*batch, k, n)))
             columns = self.arrange(columns, (*batch, 1, n, k, 1))
             y = self.spread(columns, (*batch, m, n, k, 1))
@@ -171,9 +170,11 @@ class ProductVerbs(PickVerbs):
             more = self.spread(addend, (*y.shape[:-2], 1, n))
         ones = self.spread(self.number(1, "1", x), (*x.shape[:-1], 1))
         pairs = [(ones, x), (more, y)] if first else [(x, ones), (y, more)]
-        depth = len(x.shape)
-        left = self.join(*pairs[0], depth - 1)
+        left = self.join(*pairs[0], len(x.shape) - 1)
         right = self.join(*pairs[1], len(y.shape) - 2)
+        if alone:  # the row of each element, for all columns
+            left = self.arrange(left, (*x.shape[:-1], 1, 1, k + 1))
+            left = self.spread(left, (*batch, m, n, 1, k + 1))
         return self.arrange(self.matmul(left, right), (*batch, m, n))
 
     def one_of(self, definition: Value, *computations: Value) -> Value:

@@ -131,7 +131,7 @@ def build_row(reading: CertifiedReading, node: Node, row: int) -> ScalarRow:
     """Evaluate one row of scores."""
     scores = node.operands[0]
     n = scores.shape[-1]
-    values = [reading.value(scores, row * n + i) for i in range(n)]
+    values = reading.values(scores, row * n + np.arange(n))
     keep = kept(node.attrs, scores, np.asarray([row]))[0].tolist()
     bad = any(k and not finite(v) and v != -math.inf for k, v in zip(keep, values, strict=True))
     nan = any(k and not finite(v) and math.isnan(v) for k, v in zip(keep, values, strict=True))

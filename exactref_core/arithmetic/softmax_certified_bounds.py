@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from exactref_core.arithmetic import rules, softmax_rules, states
+from exactref_core.arithmetic.alike import each_alike
 from exactref_core.arithmetic.certified import finite, number
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.prefixes import PrefixSums
@@ -74,7 +77,7 @@ def build(reading: CertifiedBounds, node: Node, index: int) -> RowBound:
     n = scores.shape[-1]
     row = scalar_row(reading.exact, node, index)
     algebra = ScalarRows(reading.algebra.precision)
-    bounds = [reading.bound(scores, index * n + i) for i in range(n)]
+    bounds = each_alike(scores, index * n + np.arange(n), reading.bound)
     kept = [g is not None for g in row.groups]
     zero = rational(0)
     top = algebra.maximum_of(row.gaps) if row.gaps else zero

@@ -13,17 +13,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from exactref_core.arithmetic.graph import FACTORED, GROWS, Node
+from exactref_core.arithmetic.traced import Traced
 from exactref_core.arithmetic.views import View
-from exactref_core.errors import InputError
+from exactref_core.errors import DTypeError, InputError
 from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
 from exactref_core.exact.pair_table import PAIRS
 from exactref_core.formats.format import Format
 
-__all__ = ["Complex", "Value", "Verbs", "broadcast_shapes"]
+__all__ = ["Complex", "Value", "Verbs", "broadcast_shapes", "part"]
 
 
 @dataclass(frozen=True, eq=False)
-class Complex:
+class Complex(Traced):
     """A complex value: two real nodes of the same shape."""
 
     real: Node
@@ -245,3 +246,22 @@ class Verbs:
         """
         attrs = (guarded, extra)
         return Node("admit", (definition, *computations), definition.shape, attrs, self.compute)
+
+
+def part(x: Any, key: Any) -> Value:
+    """Return ``x[key]`` of a value: integers, slices, "..." and None, as basic indexing takes."""
+    keys = key if isinstance(key, tuple) else (key,)
+    for one in keys:
+        basic = one is None or one is Ellipsis or isinstance(one, slice)
+        if isinstance(one, bool) or not (basic or hasattr(one, "__index__")):
+            raise DTypeError(
+                f"values of a definition have no index {one!r}: write integers and slices, or "
+                "v.take(x, indices, axis)"
+            )
+    verbs = Verbs(None)
+    try:
+        if isinstance(x, Complex):
+            return Complex(verbs.index(x.real, keys), verbs.index(x.imag, keys))
+        return verbs.index(x, keys)
+    except IndexError as error:
+        raise InputError(f"a value with shape {x.shape} has no index {key!r}: {error}") from None

@@ -16,7 +16,11 @@ from exactref_core.arithmetic.terms import exact_product_bits, holds_addend
 from exactref_core.exact.coarse_prefixes import coarse_prefixes
 from exactref_core.exact.double_double import Floats
 from exactref_core.exact.prefix_norms import product_norms
-from exactref_core.exact.prefix_products import chosen_prefix_products, prefix_products
+from exactref_core.exact.prefix_products import (
+    chosen_prefix_products,
+    prefix_products,
+    stacked_prefix_products,
+)
 from exactref_core.exact.products import magnitude_matmul, smallest
 from exactref_core.formats.format import Format
 
@@ -27,6 +31,8 @@ __all__ = ["SEEN", "chosen_sums", "product_sums", "times"]
 
 # Factors of chosen elements that are gathered at once.
 GATHER = 1 << 20
+# Elements of matrices of which many are walked through at once.
+SMALL = 1 << 12
 # Elements from which a call for every term of all costs less than rows of terms.
 SOME = 48
 
@@ -85,19 +91,20 @@ def chosen_sums(
 def chosen_brackets(node: Node, a: Floats, b: Floats, flat: Indices) -> list[Bracket]:
     """Return the brackets of sum |t|, sum |s_k| and sum |s_k - s_b(k)| at flat indices."""
     *batches, m, n = node.shape
+    k = a.shape[-1]
     found = np.empty((3, 2, flat.size))
-    place = flat // (m * n)
-    for each in np.unique(place).tolist():
-        index = np.unravel_index(each, batches) if batches else ()
-        left = np.broadcast_to(a, (*batches, *a.shape[-2:]))[index]
-        right = np.broadcast_to(b, (*batches, *b.shape[-2:]))[index]
-        turned = np.ascontiguousarray(left.T)
-        here = np.flatnonzero(place == each)
-        step = max(1, GATHER // max(len(right), 1))
-        for some in np.split(here, range(step, here.size, step)):
-            row, column = np.divmod(flat[some] % (m * n), n)
-            factors = np.take(turned, row, axis=1), np.take(right, column, axis=1)
-            found[..., some] = chosen_prefix_products(*factors)
+    left, right = (np.broadcast_to(x, (*batches, *x.shape[-2:])) for x in (a, b))
+    step = max(1, GATHER // max(k, 1))
+    for start in range(0, flat.size, step):
+        some = slice(start, start + step)
+        place, inside = np.divmod(flat[some], m * n)
+        row, column = np.divmod(inside, n)
+        index: tuple[Any, ...] = np.unravel_index(place, batches) if batches else ()
+        of_row, of_column = (*index, row), (*index, slice(None), column)
+        rows, columns = left[of_row], right[of_column]
+        columns = columns if batches else columns.T
+        factors = np.ascontiguousarray(rows.T), np.ascontiguousarray(columns.T)
+        found[..., some] = chosen_prefix_products(*factors)
     return [Bracket(low, high) for low, high in found]
 
 
@@ -189,11 +196,15 @@ def scanned(reading: FloatBounds, a: Floats, b: Floats, total: Bracket) -> list[
     if 0 in shape or not (a.size and b.size):
         return [Bracket(np.zeros(shape), np.zeros(shape))] * 2
     left, right = a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])
+    norms_too = asks_norms(reading.standard, a.shape[-1])
+    if len(left) > 1 and shape[-2] * shape[-1] <= SMALL and not norms_too:
+        both = stacked_prefix_products(left, right)
+        return [Bracket(*(end.reshape(shape) for end in ends)) for ends in both]
     most = total.high.reshape(-1, *shape[-2:])
     found: list[tuple[Any, ...]] = [
         prefixes(reading, *three) for three in zip(left, right, most, strict=True)
     ]
-    if asks_norms(reading.standard, a.shape[-1]):
+    if norms_too:
         norms = [product_norms(*pair) for pair in zip(left, right, strict=True)]
         found = [(*two, *vars(three).values()) for two, three in zip(found, norms, strict=True)]
     return [

@@ -67,6 +67,13 @@ def pass_on(node: Node, adjoints: Adjoints) -> None:
         # What is stored in a format has its gradient in that format.
         adjoints.give(node.operands[0], Verbs(node.compute).within(gradient, *STORE))
         return
+    if node.verb == "by_sign":
+        # What a choice goes by has no gradient; the branches have what they are chosen for.
+        sign, *branches = node.operands
+        none = verbs.zeros_like(node)
+        for branch, pair in zip(branches, ((gradient, none), (none, gradient)), strict=True):
+            adjoints.give(branch, verbs.exact.step("by_sign", sign, *pair))
+        return
     places = sources(node)
     if places is None:
         raise InputError(

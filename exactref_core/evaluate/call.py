@@ -18,8 +18,8 @@ from exactref_core.evaluate.inputs import (
     compute_format,
     formats,
     nodes,
-    take,
     take_optional,
+    taken,
     widened,
 )
 from exactref_core.evaluate.origin import Call, snapshots
@@ -39,14 +39,27 @@ from exactref_core.formats.rounding import (
 from exactref_core.op import REQUIRED, Op
 from exactref_core.result import Result
 
-__all__ = ["call", "function", "output_shape", "signature"]
+__all__ = ["COMMON_NAMES", "call", "function", "output_shape", "signature"]
 
 # Steps that round once; alone over inputs, they are no rounding point of a longer computation.
 LONE = ("add", "subtract", "multiply", "divide", "sqrt", "negative", "absolute")
 SOURCES = ("load", "store")
 # Steps that round nothing: they move elements, choose among them, or change signs.
 EXACT = ("view", "stack", "pick", "largest", "negative", "absolute")
-HINTS = {"dim": "axis", "keepdim": "keepdims", "out": "covers(output)", "input": "x", "other": "x2"}
+# The parameters of every call.
+COMMON_NAMES = ("dtype", "rounding", "overflow")
+HINTS = {
+    "dim": "axis",
+    "dims": "axes",
+    "keepdim": "keepdims",
+    "out": "covers(output)",
+    "input": "x",
+    "other": "x2",
+    "unbiased": "correction",
+    "ddof": "correction",
+    "p": "ord",
+    "mask": "attn_mask",
+}
 
 
 @sheltered
@@ -65,7 +78,7 @@ def call(
     rounding = parse_store_rounding(own.pop("rounding", Rounding.NEAREST_EVEN))
     overflow = parse_overflow(own.pop("overflow", Overflow.IEEE))
     rule = {"rounding": rounding, "overflow": overflow}
-    sources = {name: take(x, name) for x, name in zip(tensors, op.tensors, strict=True)}
+    sources = taken(op, tensors)
     first = next(iter(sources.values())).format
     given = dict(zip(op.tensors, tensors, strict=True))
     for name in op.optional:

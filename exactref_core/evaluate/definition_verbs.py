@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from functools import partial
 from numbers import Number
@@ -12,18 +13,37 @@ from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.verbs import Complex, Value, Verbs
 from exactref_core.errors import DTypeError, UnknownNameError
 from exactref_core.evaluate.adjoints import STORE
-from exactref_core.evaluate.call import signature
+from exactref_core.evaluate.call import HINTS, signature
 from exactref_core.evaluate.chain_rule import Tape
-from exactref_core.evaluate.parameters import plain
+from exactref_core.evaluate.definition_views import Compared, DefinitionViews
+from exactref_core.evaluate.origin import snapshots
+from exactref_core.evaluate.parameters import checked, plain
 from exactref_core.formats.catalogue import get_format, part_format
+from exactref_core.gradients import PREFIX
 from exactref_core.op import Op
 from exactref_core.registry import get_op
 from exactref_core.result import Result
 
 __all__ = ["Definitions", "store"]
 
+# What other libraries call verbs.
+KNOWN_AS = {
+    "cat": "concat",
+    "concatenate": "concat",
+    "clamp": "clip",
+    "mul": "multiply",
+    "sub": "subtract",
+    "div": "divide",
+    "neg": "negative",
+    "norm": "vector_norm",
+    "power": "pow",
+    "permute": "permute_dims",
+    "view": "reshape",
+    "gather": "take",
+}
 
-class Definitions:
+
+class Definitions(DefinitionViews):
     """The verbs that a definition is written in: every operation by its name.
 
     ``v.gelu(v.add(x, bias))`` takes values of the definition and numbers, and parameters as the
@@ -33,14 +53,38 @@ class Definitions:
     def __init__(self, verbs: Any, tape: Tape | None = None) -> None:
         self._verbs, self._tape = verbs, tape
 
+    @property
+    def backward(self) -> Gradients:
+        """The gradients of the operations by name."""
+        return Gradients(self)
+
     def __getattr__(self, name: str) -> Any:
+        return self._verb(name, name)
+
+    def _verb(self, name: str, shown: str) -> Any:
+        """Return an operation over values, or a verb of the core."""
         try:
             op = get_op(name)
         except UnknownNameError as error:
-            if not name.startswith("_") and hasattr(self._verbs, name):
+            if name in KNOWN_AS:
+                hint = f"it is v.{KNOWN_AS[name]}"
+            elif not name.startswith("_") and hasattr(self._verbs, name):
                 return getattr(self._verbs, name)
-            raise AttributeError(f"a definition has no verb {name!r}; {error}") from None
+            else:
+                hint = str(error)
+            raise AttributeError(f"a definition has no verb {shown!r}; {hint}") from None
         return partial(self._apply, op)
+
+    def where(self, condition: Any, x1: Any, x2: Any) -> Any:
+        """Return x1 where a comparison of values, or an array of bool, says so, else x2."""
+        if isinstance(condition, Compared):
+            return self._chosen(condition, x1, x2)
+        if isinstance(condition, (Node, Complex)):
+            raise DTypeError(
+                "where: condition is a value of the definition; it is an array of bool, or a "
+                "comparison such as v.greater(x, 0)"
+            )
+        return self._apply(get_op("where"), condition, x1, x2)
 
     def _apply(self, op: Op, *args: Any, **kwargs: Any) -> Any:
         """Return an operation's value, or its outputs by name."""
@@ -51,10 +95,14 @@ class Definitions:
         try:
             bound = common.bind(*args, **kwargs)
         except TypeError as error:
-            raise DTypeError(f"{op.name}{common} in a definition: {error}") from None
+            hints = [f"; {name} is {HINTS[name]}" for name in kwargs if name in HINTS]
+            text = f"{op.name}{common} in a definition: {error}{''.join(hints)}"
+            raise DTypeError(text) from None
         bound.apply_defaults()
-        given = dict(bound.arguments)
+        given = snapshots(op, checked(op, dict(bound.arguments)))
         tensors = self._values(op, {name: given.pop(name) for name in op.tensors})
+        more = {name: given[name] for name in op.optional if given[name] is not None}
+        given |= dict(zip(more, self._values(op, more), strict=True))
         found = op.define(self._verbs, *tensors, **given)
         return found if self._tape is None else self._tape.record(op, tensors, given, found)
 
@@ -81,8 +129,12 @@ class Definitions:
         x = plain(x)
         if isinstance(x, bool) or not isinstance(x, Number):
             raise DTypeError(
-                f"{name} must be a value of the definition or a number, not {type(x).__name__}"
+                f"{name} must be a value of the definition or a number, not {type(x).__name__}; "
+                "v.constant(x) makes a value of an array, and parameters without a default are "
+                "tensors"
             )
+        if like is None and isinstance(x, float) and abs(x) == math.inf:
+            return self.constant(x)
         constant: Value = self._verbs.number(x, name, like)
         return constant
 
@@ -95,6 +147,20 @@ class Definitions:
     def store(self, x: Any, dtype: Any) -> Value:
         """Return ``x`` as implementations store it that round it to ``dtype`` on the way."""
         return store(x, dtype)
+
+    def astype(self, x: Any, dtype: Any) -> Value:
+        """Return what `store` does: the exact value is not rounded."""
+        return store(x, dtype)
+
+
+class Gradients:
+    """The gradients of the operations, as verbs: ``v.backward.gelu(grad_output, x)["grad_x"]``."""
+
+    def __init__(self, verbs: Definitions) -> None:
+        self._definitions = verbs
+
+    def __getattr__(self, name: str) -> Any:
+        return self._definitions._verb(PREFIX + name, f"backward.{name}")
 
 
 def store(x: Any, dtype: Any) -> Value:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from exactref_core.adapters import asarray
 from exactref_core.arithmetic.graph import Leaf, Node
 from exactref_core.arithmetic.stochastic import StochasticPart
+from exactref_core.arithmetic.traced import Traced
 from exactref_core.arithmetic.verbs import Complex, Value
 from exactref_core.array import Array
 from exactref_core.errors import DTypeError, InputError
@@ -17,13 +20,18 @@ from exactref_core.formats.format import Format
 from exactref_core.op import Op
 from exactref_core.result import Result
 
-__all__ = ["compute_format", "formats", "nodes", "take", "take_optional", "widened"]
+__all__ = ["compute_format", "formats", "nodes", "take", "take_optional", "taken", "widened"]
 
 Source = Array | PartsOutput
 
 
 def take(value: Any, name: str) -> Source:
     """Return an input: one output of an earlier result as it is, anything else as an array."""
+    if isinstance(value, Traced):
+        raise DTypeError(
+            f"{name} is a value of a definition; inside it operations are verbs: v.exp(x), not "
+            "er.exp(x)"
+        )
     if not isinstance(value, Result):
         return asarray(value, name=name)
     if len(value.outputs) != 1:
@@ -40,6 +48,45 @@ def take(value: Any, name: str) -> Source:
             "pass the stored numbers instead"
         )
     return output
+
+
+def taken(op: Op, tensors: Sequence[Any]) -> dict[str, Source]:
+    """Return the inputs by name; Python numbers take the format of the first that is none.
+
+    InputError for a number that a format narrower than float32 does not hold: whether kernels round
+    it first, as NumPy does, or compute with it in float32, as torch does, is for the caller to say.
+    """
+    given = dict(zip(op.tensors, tensors, strict=True))
+    sources = {name: take(x, name) for name, x in given.items() if not is_number(x)}
+    if not sources:
+        return {name: take(x, name) for name, x in given.items()}
+    form = next(iter(sources.values())).format
+    for name, x in given.items():
+        if name not in sources:
+            sources[name] = number_as(x, name, form)
+    return {name: sources[name] for name in op.tensors}
+
+
+def is_number(x: Any) -> bool:
+    """Return whether an input is a Python number, of no dtype of its own; bool is none."""
+    own = isinstance(x, (bool, np.generic))
+    return isinstance(x, (int, float, complex)) and not own
+
+
+def number_as(x: Any, name: str, form: Format) -> Source:
+    """Return a Python number in the format of the arrays beside it."""
+    if form.is_integer and not isinstance(x, int):
+        return asarray(x, name=name)  # whose format is refused beside integers
+    found = asarray(x, dtype=form, name=name)
+    part, kept = part_format(form), found.values().item()
+    narrow = part.is_float and part.precision < get_format("float32").precision
+    if x == x and kept != x and (narrow or not np.isfinite(kept)):
+        raise InputError(
+            f"{name}={x!r} is no {form.name} number: give er.asarray({x!r}, {form.name!r}), which "
+            f"is rounded, or all inputs in a wider format and dtype={form.name!r}, if the kernel "
+            "computes with it there"
+        )
+    return found
 
 
 def take_optional(value: Any, name: str, form: Format) -> Source:
@@ -110,7 +157,8 @@ def one_format(op: Op, sources: Mapping[str, Source]) -> Format:
     if any(x.format not in (wide if name in op.wide else alike) for name, x in sources.items()):
         given = ", ".join(f"{name} is {x.format.name}" for name, x in sources.items())
         raise DTypeError(
-            f"{op.name} takes inputs of one dtype: {given}; convert with er.asarray(x, dtype)"
+            f"{op.name} takes inputs of one dtype: {given}; convert with er.asarray(x, dtype) "
+            "to the widest, and name the output's format with dtype="
         )
     return forms[0]
 

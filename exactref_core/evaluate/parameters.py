@@ -25,6 +25,8 @@ def checked(op: Op, given: dict[str, Any]) -> dict[str, Any]:
         value = found[name] = plain(found[name])
         if is_array(value):
             hint = f"; name the arguments, such as {op.optional[0]}=" if op.optional else ""
+            if not op.define.__module__.startswith("exactref_core.ops"):
+                hint = "; define() takes optional= for such tensors, arrays= for masks and indices"
             raise InputError(
                 f"{op.name}: {name} is an array of shape {tuple(value.shape)}, and no tensor{hint}"
             )

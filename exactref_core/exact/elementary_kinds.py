@@ -191,13 +191,20 @@ class ScaledErfc(Monotone):
         partial sums lie above and below in turn (NIST Handbook, 7.12(i)); elsewhere the product,
         whose square loses 2 |log2 x| bits.
         """
-        if x == 0:
-            return gmpy2.mpfr(1)
+        if x == 0 or gmpy2.is_infinite(x):
+            return gmpy2.mpfr(1 if x == 0 else 0)
         up = context.round != gmpy2.RoundDown
         rounding = gmpy2.RoundUp if up else gmpy2.RoundDown
         exponent = max(gmpy2.frexp(x)[0], 0)
         bits = context.precision + 32 + 2 * min(exponent, 40)
         work = gmpy2.context(precision=bits, emin=context.emin, emax=context.emax, round=rounding)
+        if exponent > bits:
+            # 1 / (x sqrt(pi)) is above it by a share below 1 / (2 x^2) < 2^-bits.
+            opposite = gmpy2.RoundDown if up else gmpy2.RoundUp
+            other = gmpy2.context(work, round=opposite)
+            root = other.mul(x, other.sqrt(other.const_pi()))
+            one = gmpy2.mpfr(1, bits)
+            return context.plus(work.div(one if up else work.next_below(one), root))
         if x * x < bits:
             # Squares of x are exact, or rounded the way that widens.
             return context.plus(work.mul(work.exp(work.square(x)), work.erfc(x)))

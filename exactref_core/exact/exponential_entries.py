@@ -41,6 +41,7 @@ class Exponential:
         self.structure = None if matrix.radius else Structure(matrix)
         self.tables: dict[int, list[list[Ends]]] = {}
         self.blocks: dict[int, tuple[Exponential, dict[int, int]] | None] = {}
+        self.parts: dict[tuple[int, ...], Exponential] = {}
         self.bounds: dict[Perturbation, list[list[Upper]]] = {}
         self.memo: dict[Any, Any] = {}  # what the caller derives from them
 
@@ -76,18 +77,32 @@ class Exponential:
             kept = self.structure.component(i)
             self.blocks[i] = None
             if len(kept) < self.matrix.n:
-                n = self.matrix.n
-                rows = [
-                    [self.matrix.rows[start + k][m] for m in kept]
-                    for start in range(0, len(self.matrix.rows), n)
-                    for k in kept
-                ]
-                inner = Exponential(Matrix(rows, self.matrix.unit, gmpy2.mpq(0)))
-                found = inner, {k: place for place, k in enumerate(kept)}
+                found = self.part_of(kept), {k: place for place, k in enumerate(kept)}
                 for k in kept:
                     self.blocks[k] = found
         block = self.blocks[i]
         return block if block is not None and j in block[1] else None
+
+    def between(self, i: int, j: int) -> tuple[Exponential, int, int] | None:
+        """Return the exponential of the rows on paths from i to j, and their places; None of all.
+
+        (A^k)_ij is a sum over walks from i to j, so that others do not count, however large.
+        """
+        kept = [] if self.structure is None else self.structure.between(i, j)
+        if not kept or len(kept) == self.matrix.n:
+            return None
+        key = tuple(kept)
+        if key not in self.parts:
+            self.parts[key] = self.part_of(kept)
+        return self.parts[key], kept.index(i), kept.index(j)
+
+    def part_of(self, kept: list[int]) -> Exponential:
+        """Return the exponential of some rows and columns alone."""
+        n, lines = self.matrix.n, self.matrix.rows
+        rows = [
+            [lines[start + k][m] for m in kept] for start in range(0, len(lines), n) for k in kept
+        ]
+        return Exponential(Matrix(rows, self.matrix.unit, gmpy2.mpq(0)))
 
     def ends(self, i: int, j: int, part: int, bits: int) -> Ends:
         """Return integers and an exponent around a part of an entry."""
@@ -100,7 +115,10 @@ class Exponential:
             if value is not None:
                 return exponential(value, bits) if part == 0 else (gmpy2.mpz(0), gmpy2.mpz(0), 0)
         low, high, exponent = self.table(bits)[part * self.matrix.n + i][j]
-        if (high - low) << (bits // 2) > max(abs(low), abs(high)) and bits < FINE:
+        if is_vague(low, high, bits) and (least := self.between(i, j)) is not None:
+            alone, first, last = least
+            return alone.ends(first, last, part, bits)
+        if is_vague(low, high, bits) and bits < FINE:
             # Far smaller than what it comes from, or 0.
             low, high, exponent = self.table(4 * bits)[part * self.matrix.n + i][j]
         if low < 0 < high and self.structure is not None and self.structure.nonnegative:
@@ -124,8 +142,13 @@ class Exponential:
         return Interval(least, most, arithmetic, open_low=opens[0], open_high=opens[1])
 
     def excess(self, i: int, j: int, part: int) -> int:
-        """Return by how many powers of two an entry is beyond 2**LIMIT; its numbers are scaled."""
+        """Return by how many powers of two an entry is beyond 2**LIMIT; its numbers are scaled.
+
+        One that may be small is not: scaled by what it might be, it would vanish.
+        """
         low, high, exponent = self.ends(i, j, part, SIZES)
+        if low <= 0 <= high:
+            return 0
         return max(int(max(abs(low), abs(high)).bit_length()) + exponent - LIMIT, 0)
 
     def floats(self, i: int, j: int, part: int, bits: int) -> tuple[float, float, float]:
@@ -213,6 +236,11 @@ class Exponential:
         exponent -= self.excess(row, j, part)
         least = gmpy2.mpq(end(arithmetic.down, low, exponent))
         return least - error, gmpy2.mpq(end(arithmetic.up, high, exponent)) + error
+
+
+def is_vague(low: Any, high: Any, bits: int) -> bool:
+    """Return whether an enclosure has lost half of its bits."""
+    return bool((high - low) << (bits // 2) > max(abs(low), abs(high)))
 
 
 def end(context: Any, value: Any, exponent: int) -> Any:

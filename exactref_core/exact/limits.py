@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from exactref_core.exact.interval import Interval, Number, opened, opens_of, rational
+from exactref_core.exact.inverse_tails import inverse_tail
 from exactref_core.exact.lines import LineArithmetic, apart
 from exactref_core.exact.sizes import is_beyond
 
@@ -23,6 +24,8 @@ FAR, CLOSE = 4, rational(1) / 16
 POLES = 8
 # MPFR's exponents are below 2^30: those of e^x, and of e^(-x^2), from here on may not be.
 HUGE, FARTHEST = 1 << 28, 1 << 14
+# 2^x is the root of a rational where 2x is whole; larger ones are no ties of any format.
+LARGEST = 1 << 12
 ONE, TWO = rational(1), rational(2)
 
 
@@ -38,7 +41,8 @@ def near(name: str, arithmetic: Any, x: Number) -> Number | None:
         if side and wanted in (0, side):
             return limit(arithmetic, x, side)
     if not isinstance(x, Interval):
-        return None
+        halves = name == "exp2" and x.denominator == 2 and abs(x) < LARGEST
+        return arithmetic.sqrt(TWO ** int(2 * x)) if halves else None
     if name in LOGARITHMS and is_beyond(x) and x.low >= 0 and arithmetic.size(x) is not None:
         return LOGARITHMS[name](arithmetic, x)
     if name in ENDS or name in GAMMAS:
@@ -83,7 +87,8 @@ def enclosed(a: LineArithmetic, name: str, x: Number) -> Number:
     from exactref_core.exact.elementary_table import FUNCTIONS, INTERNAL
 
     function = (FUNCTIONS | INTERNAL)[name]
-    return opened(*function.hull(a, *a.ends(x)), a, False, False)
+    low, high = function.hull(a, *a.ends(x))
+    return opened(low, high, a, function.floor is not None and low == function.floor, False)
 
 
 # -- beyond MPFR's exponents -------------------------------------------------------------------
@@ -201,6 +206,11 @@ ENDS: dict[str, dict[int, Callable[[LineArithmetic, Number], Number]]] = {
     "acos": {1: lambda a, t: from_end(a, "asin", -t)},
     "atanh": {1: lambda a, t: at_end(a, -t), -1: lambda a, t: -at_end(a, t)},
     "sin": {0: lambda a, t: a.rising("sin", t)},
+    "erfinv": {
+        1: lambda a, t: inverse_tail(a, -t),
+        -1: lambda a, t: -inverse_tail(a, t),
+    },
+    "erfc": {0: lambda a, t: a.subtract(ONE, a.rising("erf", t))},
     "cos": {0: lambda a, t: one_and(a, "sin", t, -1)},
     "cosh": {0: lambda a, t: one_and(a, "sinh", t, 1)},
     "exp": {0: lambda a, t: a.add(ONE, a.rising("expm1", t))},

@@ -19,7 +19,7 @@ from exactref_core.exact.interval import (
     opens_of,
     rational,
 )
-from exactref_core.exact.sizes import SizedArithmetic
+from exactref_core.exact.sizes import SizedArithmetic, side_of
 
 __all__ = ["LineArithmetic", "apart"]
 
@@ -91,6 +91,10 @@ class LineArithmetic(SizedArithmetic):
         """Return left / right: (a + s) / (b + t) = a / b + (s - a t / b) / (b + t)."""
         if not isinstance(right, Interval):
             return super().divide(left, right)
+        if isinstance(left, Interval) and side_of(right) and left.kin(right):
+            mine, theirs = left.slope * right.offset, right.slope * left.offset
+            if mine == theirs:  # multiples of one number
+                return gmpy2.mpq(left.slope) / right.slope
         one, other = apart(left), apart(right)
         if one is None or other is None or one[0] == 0:
             return self.divide_open(left, right)

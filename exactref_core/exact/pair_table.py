@@ -13,10 +13,12 @@ from typing import Any
 
 import gmpy2
 
-from exactref_core.exact.interval import Arithmetic, Interval, Number, opened
+from exactref_core.exact.interval import Arithmetic, Interval, Number, opened, rational
+from exactref_core.exact.lines import LineArithmetic
 from exactref_core.exact.nonnegative import ScalarAlgebra, is_exact_zero
 from exactref_core.exact.pairs import ZERO, Box, PairFunction, furthest, is_special, plain, side
 from exactref_core.exact.powers import Power
+from exactref_core.exact.sizes import side_of
 
 __all__ = ["PAIRS"]
 
@@ -38,10 +40,28 @@ class Arctangent2(PairFunction):
             return math.nan
         if is_special(x) or is_special(y) or self.on_axis(x):
             return self.at_floats(arithmetic, x, y)
-        side(x)
+        if side(x) and (found := self.narrow(arithmetic, plain(x), plain(y))) is not None:
+            return found
         low, high, _ = self.corners(arithmetic, arithmetic.ends(x), arithmetic.ends(y))
         strict = not (isinstance(x, Interval) or isinstance(y, Interval))
         return opened(low, high, arithmetic, strict, strict)
+
+    @staticmethod
+    def narrow(arithmetic: Arithmetic, x: Number, y: Number) -> Number | None:
+        """Return the angle of a point beside the positive abscissa, or far from it: pi / 2 less
+        the angle from the ordinate's axis."""
+        if not isinstance(arithmetic, LineArithmetic) or side_of(y) <= 0 or not side_of(x):
+            return None
+        if not (isinstance(x, Interval) or isinstance(y, Interval)):
+            return None
+        ratio = arithmetic.divide(x, y)
+        if max(abs(end) for end in arithmetic.ends(ratio)) < 1:
+            return arithmetic.rising("atan", ratio)
+        ratio = arithmetic.divide(y, x)
+        if max(abs(end) for end in arithmetic.ends(ratio)) >= 1:
+            return None
+        turn = arithmetic.multiply(rational(side_of(x)), arithmetic.quarter_turn())
+        return arithmetic.subtract(turn, arithmetic.rising("atan", ratio))
 
     @staticmethod
     def on_axis(x: Any) -> bool:

@@ -20,6 +20,8 @@ from exactref_core.exact.interval import (
     opens_of,
     rational,
 )
+from exactref_core.exact.limits import near
+from exactref_core.exact.lines import LineArithmetic, apart
 from exactref_core.exact.nonnegative import ScalarAlgebra, Unbounded, is_exact_zero
 from exactref_core.exact.pairs import (
     ZERO,
@@ -32,6 +34,7 @@ from exactref_core.exact.pairs import (
     side,
 )
 from exactref_core.exact.rationals import Rational
+from exactref_core.exact.sizes import is_beyond, side_of
 
 __all__ = ["Power"]
 
@@ -69,7 +72,7 @@ class Power(PairFunction):
         if side(x) > 0:
             return self.positive(arithmetic, x, y)
         if isinstance(y, Interval):
-            if holds_integer(y.low, y.high):
+            if may_be_whole(y):
                 raise Unsure
             return math.nan
         if y.denominator != 1:
@@ -92,7 +95,7 @@ class Power(PairFunction):
         """Return the power of a zero or an infinity."""
         infinite = is_special(x) == (side(y) > 0)
         odd = not isinstance(y, Interval) and y.denominator == 1 and y.numerator % 2 == 1
-        if isinstance(y, Interval) and has_minus(x) and holds_integer(y.low, y.high):
+        if isinstance(y, Interval) and has_minus(x) and may_be_whole(y):
             raise Unsure
         sign = -1.0 if odd and has_minus(x) else 1.0
         if infinite:
@@ -106,10 +109,18 @@ class Power(PairFunction):
             found = rational_power(x, y)
             if found is not None:
                 return found
+            if y.denominator == 2 and (square := rational_power(x, 2 * y)) is not None:
+                return arithmetic.sqrt(square)
+        elif (found := by_logarithm(arithmetic, x, y)) is not None:
+            return found
         xs, ys = arithmetic.ends(x), arithmetic.ends(y)
         if xs[0] <= 0:
             raise Unsure
         low, high, unrounded = self.corners(arithmetic, xs, ys)
+        if low == 0 or gmpy2.is_infinite(high):
+            found = by_logarithm(arithmetic, x, y)
+            if found is not None:
+                return found
         points = exact and xs[0] == xs[1] and ys[0] == ys[1]
         if points and unrounded and abs(gmpy2.frexp(low)[0]) <= TINY:
             return gmpy2.mpq(low)
@@ -200,6 +211,35 @@ class Power(PairFunction):
                     raise Unbounded
                 found.append(plain(power))
         return found
+
+
+def may_be_whole(y: Interval) -> bool:
+    """Return whether an enclosure does not tell that a number is no integer.
+
+    One that is known beside an integer, or beside 0, is none.
+    """
+    split = apart(y)
+    center, rest = (ZERO, y) if split is None else split
+    beside = center.denominator == 1 and isinstance(rest, Interval) and side_of(rest)
+    if beside and rest.low > -1 and rest.high < 1:
+        return False
+    return holds_integer(y.low, y.high)
+
+
+def by_logarithm(arithmetic: Arithmetic, x: Number, y: Number) -> Number | None:
+    """Return x^y = e^(y log x), x > 0, where that is near 1 or beyond MPFR's exponents; else None.
+
+    There it tells on which side of 1 the power is, and how large it is.
+    """
+    if not isinstance(arithmetic, LineArithmetic) or side_of(x) <= 0:
+        return None
+    power = arithmetic.multiply(y, arithmetic.log(x))
+    if not isinstance(power, Interval):
+        return None
+    if (beside := near("exp", arithmetic, power)) is not None:
+        return beside
+    found = arithmetic.exp(power)
+    return found if is_beyond(found) else None
 
 
 def rational_power(x: Rational, y: Rational) -> Rational | None:

@@ -8,7 +8,7 @@ from exactref_core.exact.double_double import Floats
 from exactref_core.exact.prefix_sums import SPAN, Ends, ends
 from exactref_core.exact.products import underflow
 
-__all__ = ["chosen_prefix_products", "prefix_products"]
+__all__ = ["chosen_prefix_products", "prefix_products", "stacked_prefix_products"]
 
 # A tile and its work arrays stay in the cache; rows are long enough for a ufunc's inner loop.
 ROWS, COLUMNS = 64, 256
@@ -31,6 +31,27 @@ def prefix_products(a: Floats, b: Floats) -> tuple[Ends, Ends]:
                 columns = np.ascontiguousarray(a[tile[0]].T)[:, :, None]
                 scan(columns, b[:, tile[1]], running[tile], blocks[tile])
         return enclosed(running, blocks, k, underflow(a, b))
+
+
+def stacked_prefix_products(a: Floats, b: Floats) -> tuple[Ends, Ends]:
+    """Return what `prefix_products` does of each of many small matrices (c, m, k) @ (c, k, n).
+
+    Those that fill a tile together are walked through at once.
+    """
+    (c, m, k), n = a.shape, b.shape[-1]
+    found = np.empty((4, m, n, c))
+    size = max(1, ROWS * COLUMNS // (m * n))
+    with np.errstate(all="ignore"):
+        for start in range(0, c, size):
+            some = slice(start, start + size)
+            left = np.ascontiguousarray(a[some].transpose(2, 1, 0))[:, :, None]
+            right = np.ascontiguousarray(b[some].transpose(1, 2, 0))[:, None]
+            running, blocks = np.empty((2, m, n, left.shape[-1]))
+            scan(left, right, running, blocks)
+            ends = enclosed(running, blocks, k, underflow(a[some], b[some]))
+            found[..., some] = np.stack([end for pair in ends for end in pair])
+    low, high, inner, outer = np.moveaxis(found, -1, 1)
+    return (low, high), (inner, outer)
 
 
 def chosen_prefix_products(a: Floats, b: Floats) -> tuple[Ends, Ends, Ends]:

@@ -41,6 +41,8 @@ class Scored:
             key, value = (
                 v.repeat_heads(x, query, name) for x, name in ((key, "key"), (value, "value"))
             )
+        else:
+            check_heads(query, key)
         self.query, self.key, self.value = aligned(v, query, key, value), key, value
         product = v.scores(self.query, key, algorithm)
         self.rule, bias = v.mask(product.shape, rules)
@@ -105,6 +107,17 @@ def cap_of(softcap: Any) -> Fraction:
     if value <= 0 or isinstance(softcap, (bool, str)):
         raise InputError(f"softcap must be a positive number, or 0.0 for none, not {softcap!r}")
     return value
+
+
+def check_heads(query: Any, key: Any) -> None:
+    """Raise InputError for heads that are shared in groups without saying so."""
+    if len(query.shape) > 2 and len(key.shape) > 2:
+        heads, groups = query.shape[-3], key.shape[-3]
+        if groups not in (1, heads) and heads % groups == 0 and heads > groups > 0:
+            raise InputError(
+                f"query has {heads} heads and key has {groups}: enable_gqa=True repeats each of "
+                "the key and value for a group of the query's"
+            )
 
 
 def aligned(v: Any, query: Any, key: Any, value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from exactref_core.errors import InputError
 from exactref_core.op import REQUIRED, Domain, Op
 from exactref_core.ops.dtypes import FLOATS
+from exactref_core.ops.soft_targets import losses_of, pulled, smoothed, weighted
 
 __all__ = ["OPS"]
 
@@ -91,12 +92,17 @@ def cross_entropy(
     x (n, classes, ...) or (classes) holds scores, ``target`` integers of shape (n, ...); those
     equal to ``ignore_index`` do not count. With ``label_smoothing`` s the loss of a row is (1 - s)
     times that, and s / classes times the sum over all classes. ``reduction`` is "mean" (over the
-    weights of the targets), "sum" or "none". Names and defaults as
-    torch.nn.functional.cross_entropy; targets that are probabilities are not taken.
+    weights of the targets), "sum" or "none". A target of floats, of the shape of x, holds a
+    probability y for each class: -sum_c weight[c] y[c] log softmax(x)[c], with label smoothing of
+    (1 - s) y + s / classes, and "mean" over the rows. Names and defaults as
+    torch.nn.functional.cross_entropy.
     """
     rows, shape = rows_of(v, x)
     classes, share = rows.shape[-1], smoothing_of(label_smoothing)
     check_weight(weight, classes)
+    if (soft := v.shares(target, "target", x.shape, ignore_index)) is not None:
+        y = smoothed(v, rows_of(v, soft)[0], share)
+        return losses_of(v, v.log_weights(rows, v.keep_all()), y, weight, shape, reduction)
     kept = v.classes(target, "target", shape, classes, ignore_index)
     weights = None if weight is None else v.class_weights(weight, kept)
     logs = v.log_weights(rows, v.keep_all())
@@ -124,16 +130,27 @@ def cross_entropy_backward(
     """grad_output (p - q), over the number of rows that count for a mean; p the softmax weights.
 
     q is 1 at the target class, or 1 - s there and s / classes everywhere; rows of ``ignore_index``
-    have the gradient 0. With ``weight`` times that of the target class; not with both. An infinite
-    grad_output may give NaN where q > 0: libraries compute p grad_output - q grad_output, the
-    gradients of nll_loss and log_softmax in turn.
+    have the gradient 0. With ``weight`` times that of the target class. With both, or for a target
+    of probabilities, p sum(u) - u of u = q weight takes the place of p - q. The target is a
+    constant. An infinite grad_output may give NaN where q > 0: libraries compute p grad_output -
+    q grad_output, the gradients of nll_loss and log_softmax in turn.
     """
     rows, shape = rows_of(v, x)
     classes, share = rows.shape[-1], smoothing_of(label_smoothing)
-    if weight is not None and share:
-        raise InputError("the gradient of cross_entropy takes weight or label_smoothing, not both")
+    check_weight(weight, classes)
+    p = v.weights(rows, v.keep_all())
+    if (soft := v.shares(target, "target", x.shape, ignore_index)) is not None:
+        u = weighted(v, smoothed(v, rows_of(v, soft)[0], share), weight)
+        found = pulled(v, p, u, soft_slopes(v, grad_output, rows, reduction))
+        return {"x": in_place(v, found, x, shape)}
     kept = v.classes(target, "target", shape, classes, ignore_index)
-    p = v.kept_rows(v.weights(rows, v.keep_all()), kept)
+    p = v.kept_rows(p, kept)
+    if weight is not None and share:
+        low = v.broadcast(v.multiply(weight, v.constant(share / classes)), p.shape)
+        own = v.keep(v.multiply(v.class_weights(weight, kept), v.constant(1 - share)), p.shape)
+        u = v.at_target(low, v.add(low, own), kept)
+        found = pulled(v, p, u, smooth_slopes(v, grad_output, kept, weight, reduction))
+        return {"x": in_place(v, v.placed_rows(found, kept), x, shape)}
     slopes = v.keep(row_slopes(v, grad_output, kept, weight, reduction), p.shape)
     rest, apart = p, v.multiply(p, slopes)
     if share:
@@ -144,6 +161,23 @@ def cross_entropy_backward(
     apart = v.at_target(apart, v.subtract(apart, v.multiply(own, slopes)), kept)
     found = v.multiply(gap, slopes)
     return {"x": in_place(v, v.placed_rows(v.admit(found, found, apart), kept), x, shape)}
+
+
+def soft_slopes(v: Any, grad_output: Any, rows: Any, reduction: Any) -> Any:
+    """Return how the loss moves with that of each row, for targets that are probabilities."""
+    if reduction == "none":
+        return v.arrange(grad_output, rows.shape[:1])
+    g = v.broadcast(grad_output, rows.shape[:1])
+    return v.scale(g, rows.shape[0]) if reduction == "mean" else g
+
+
+def smooth_slopes(v: Any, grad_output: Any, kept: Any, weight: Any, reduction: Any) -> Any:
+    """Return how the loss moves with that of each row that counts, without its weight."""
+    if reduction == "none":
+        return v.kept_values(v.arrange(grad_output, (kept.rows,)), kept)
+    if reduction == "mean":
+        grad_output = v.divide(grad_output, v.total(v.class_weights(weight, kept)))
+    return v.broadcast(grad_output, (kept.count,))
 
 
 def in_place(v: Any, rows: Any, x: Any, shape: tuple[int, ...]) -> Any:

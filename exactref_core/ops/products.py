@@ -129,7 +129,7 @@ def pairs_of(axes: Any, first: int, second: int) -> tuple[list[int], list[int]]:
             raise InputError(f"axes={n}: x1 has {first} axes and x2 has {second}")
         return list(range(first - n, first)), list(range(n))
     try:
-        mine, theirs = (list(part) for part in axes)
+        mine, theirs = ([part] if hasattr(part, "__index__") else list(part) for part in axes)
     except (TypeError, ValueError):
         raise InputError(f"axes is a number or two sequences of axes, not {axes!r}") from None
     if len(mine) != len(theirs):

@@ -33,6 +33,12 @@ def rope(v: Any, x: Any, cos: Any, sin: Any, interleaved: Any = False) -> Any:
         raise InputError(f"interleaved must be True or False, not {interleaved!r}")
     half = (*x.shape[:-1], x.shape[-1] // 2)
     for name, table in (("cos", cos), ("sin", sin)):
+        if table.shape[-1:] == x.shape[-1:] and half[-1] > 0:
+            raise InputError(
+                f"{name} has shape {table.shape}; rope takes one angle for each of the {half[-1]} "
+                f"pairs of features: of a table for all {x.shape[-1]} one of each pair, such as "
+                f"{name}[..., :{half[-1]}] where the halves are the same"
+            )
         if v.broadcast_shapes(table.shape, half, f"{name} and pairs of x") != half:
             raise InputError(
                 f"{name} has shape {table.shape}, which does not broadcast to {half}, one angle "

@@ -35,6 +35,8 @@ LINES: dict[str, Callable[[Any], Result]] = {
     "layer_norm": lambda x: er.layer_norm(x),
     "std": lambda x: er.backward.std(np.ones(x.shape[:-1], F), x, axis=-1),
     "softmax gradient": lambda x: er.backward.softmax(x + F(1), x),
+    "max gradient": lambda x: er.backward.max(np.ones(x.shape[:-1], F), x, axis=-1),
+    "first maximum": lambda x: er.backward.max(np.ones(x.shape[:-1], F), x, axis=-1, ties="first"),
     "matmul": lambda x: er.matmul(x, ROWS.T),
 }
 
@@ -42,14 +44,11 @@ LINES: dict[str, Callable[[Any], Result]] = {
 def told(result: Result) -> list[np.ndarray]:
     """All that is said of an output."""
     found = [np.asarray(result.rounded.data)]
-    for standard in ("normal", "any_order"):
-        for flush in (False, True):
-            how = {"standard": standard, "flush_to_zero": flush}
-            found += [np.asarray(result.tolerance(**how).data)]
-            found += [np.asarray(end.data) for end in result.finite_range(**how)]
-            found += [
-                np.asarray(result.may_be(what, **how).data) for what in ("+inf", "-inf", "nan")
-            ]
+    for standard, flush in (("normal", False), ("any_order", True)):
+        how = {"standard": standard, "flush_to_zero": flush}
+        found += [np.asarray(result.tolerance(**how).data)]
+        found += [np.asarray(end.data) for end in result.finite_range(**how)]
+        found += [np.asarray(result.may_be(what, **how).data) for what in ("+inf", "-inf", "nan")]
     return found
 
 
@@ -87,9 +86,22 @@ def test_attention_with_masks() -> None:
         same([x[:, :, i::2] for x in whole], [np.repeat(x, 12, axis=2) for x in alone])
 
 
+def test_gradients_of_equal_queries() -> None:
+    """Each query has a gradient of its own; equal keys and values make rows of equal numbers."""
+    q = np.tile(np.asarray([[1, 2], [0, 0]], F), (8, 1))[None, None]
+    k = np.ones((1, 1, 20, 2), F)
+    v = np.tile(np.asarray([[1, 3], [2, 3]], F), (10, 1))[None, None]
+    gradient = er.backward.scaled_dot_product_attention
+    whole = told(gradient(q, q, k, v)["grad_query"])
+    for i in range(2):
+        one = q[:, :, i : i + 1]
+        same([x[:, :, i : i + 1] for x in whole], told(gradient(one, one, k, v)["grad_query"]))
+        same([x[:, :, i::2] for x in whole], [np.repeat(x[:, :, i : i + 1], 8, 2) for x in whole])
+
+
 def kinds(result: Result) -> int:
     """How many elements answer for all of an output."""
-    output = result._outputs["output"]
+    output = next(iter(result._outputs.values()))
     assert isinstance(output, PartsOutput)
     source = output.parts[0].source
     return int(alike(source, np.arange(source.size))[0].size)
@@ -106,4 +118,7 @@ def test_what_tells_elements_apart() -> None:
     assert kinds(er.matmul(rows, rows[:2].T)) == 4
     assert kinds(er.softmax(rows)) == 6
     assert kinds(er.softmax(rows * 0)) == 1
+    ones = np.ones(32, F)
+    assert kinds(er.backward.max(ones, rows * 0, axis=-1)) == 1
+    assert kinds(er.backward.max(ones, rows * 0, axis=-1, ties="first")) == 3
     assert kinds(er.cumulative_sum(rows * 0, axis=-1)) > 1  # of which nothing is known

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import gmpy2
 import numpy as np
 import pytest
 
 from exactref_core.arithmetic.brackets import LARGEST, Bracket, FloatAlgebra
+from exactref_core.arithmetic.function_bounds import grown
 
 ALGEBRA = FloatAlgebra()
 SIZE = 600
@@ -85,3 +87,21 @@ def test_powers_of_any_size_have_ends(bits: int) -> None:
                 assert (found.low, found.high) == (LARGEST, np.inf)
             else:
                 assert number <= Fraction(found.high) <= number * (1 + Fraction(1, 1 << 50))
+
+
+def test_how_far_an_exponential_moves() -> None:
+    """e^d - 1 lies in its bracket, which is narrow: errors of stores in 8 bits come this far."""
+    rng = np.random.default_rng(5)
+    with gmpy2.context(precision=300, emin=-(10**6)):
+        for top in (6, 4, 0.5, 0, -4, -20, -300, -1000, -1066):
+            d = np.exp2(top - rng.uniform(0, 6, 40))
+            d[0] = 2.0**top
+            found = grown(d, np.ones(d.shape, bool))
+            for x, low, high in zip(d.tolist(), found.low, found.high, strict=True):
+                exact = gmpy2.expm1(gmpy2.mpfr(x))
+                assert gmpy2.mpfr(float(low)) <= exact <= gmpy2.mpfr(float(high)), x
+                assert high - low <= max(2.0**-38 * float(exact), 2.0**-1072)
+    beyond = grown(np.asarray([65.0, np.inf, 0.0]), np.ones(3, bool))
+    assert np.isinf(beyond.high).tolist() == [True, True, False]
+    assert beyond.low[0] < 1.7e28  # below e^65 - 1
+    assert beyond.low[2] == beyond.high[2] == 0

@@ -11,7 +11,11 @@ import pytest
 import exactref as er
 from exactref_core.arithmetic.bounds import FloatBounds
 from exactref_core.exact import coarse_prefixes as coarse
-from exactref_core.exact.prefix_products import chosen_prefix_products, prefix_products
+from exactref_core.exact.prefix_products import (
+    chosen_prefix_products,
+    prefix_products,
+    stacked_prefix_products,
+)
 from exactref_core.exact.products import magnitude_matmul
 from exactref_core.registry import get_standard
 
@@ -138,3 +142,21 @@ def test_chosen_elements_of_batches() -> None:
         most = 2.0**-53 * (max(high, inside[1]) + 3 * total[1]) * (1 + 2.0**-45)
         assert least * (1 - 2.0**-40) <= found.low[spot] <= found.high[spot]
         assert found.high[spot] <= most * (1 + 2.0**-40)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_small_products_are_walked_through_as_one(kind: str) -> None:
+    """Tiles of several sizes, of which the last is not full, hold the sums of each element."""
+    for m, n, k in ((1, 1, 70), (2, 3, 33), (40, 60, 5)):
+        a, b = factors(kind, 7 * k)
+        some = np.stack([a[:m, i * k : (i + 1) * k] for i in range(7)])
+        others = np.stack([b[i * k : (i + 1) * k, :n] for i in range(7)])
+        found = stacked_prefix_products(some, others)
+        for c in (0, 6):
+            alone = prefix_products(some[c], others[c])
+            wanted = sums(some[c], others[c], m - 1, n - 1)[1:]
+            for mine, theirs, value in zip(found, alone, wanted, strict=True):
+                low, high = (Fraction(float(end[c, m - 1, n - 1])) for end in mine)
+                assert low <= value <= high
+                for end, other in zip(mine, theirs, strict=True):
+                    np.testing.assert_allclose(end[c], other, rtol=2.0**-40, atol=2.0**-1000)

@@ -143,3 +143,19 @@ def test_saturated_values_differ_as_their_exponentials_do() -> None:
         down = er.subtract(f(x), f(y), rounding="down").rounded.tolist()
         assert down == [0.0, -least, -least, 0.0], name
         assert np.asarray(er.subtract(f(x), f(y)).finite_range()[1]).max() < 3e-15
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_powers_undo_logarithms_and_have_roots(mode: str) -> None:
+    x = np.array([3.0, 0.3, 1e-200, 7.5e300])
+    for base, log in ((2.0, "log2"), (10.0, "log10")):
+        bases = np.full(4, base)
+        found = er.pow(bases, getattr(er, log)(x), rounding=mode).rounded.tolist()
+        assert found == x.tolist()
+        exponents = np.array([0.3, -7.1, 1e5, 3.0])
+        found = getattr(er, log)(er.pow(bases, exponents), rounding=mode).rounded.tolist()
+        assert found == exponents.tolist()
+    two = er.exp2(np.array([1.5])), er.exp2(np.array([0.0]))
+    assert er.hypot(*two, rounding=mode).rounded.tolist() == [3.0]
+    three = er.pow(np.array([3.0]), np.array([0.5])), er.pow(np.array([3.0]), np.array([1.5]))
+    assert er.multiply(*three, rounding=mode).rounded.tolist() == [9.0]

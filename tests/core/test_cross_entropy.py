@@ -99,8 +99,6 @@ def test_torch_and_its_gradients_are_inside(form: str, case: str) -> None:
         leaf = x.clone().requires_grad_()
         loss = torch.nn.functional.cross_entropy(leaf, target, **how)
         assert np.asarray(er.cross_entropy(x, target, **how).covers(loss, "any_order")).all()
-        if case == "weights and smoothing":
-            continue
         grad = torch.tensor(np.random.default_rng(seed).standard_normal(tuple(loss.shape)))
         loss.backward(grad.to(x.dtype))
         found = er.backward.cross_entropy(grad.to(x.dtype), x, target, **how)
@@ -193,7 +191,7 @@ def test_gradients_of_its_two_steps_are_inside(g: float, smooth: float) -> None:
         (lambda x, t: er.cross_entropy(x), DTypeError, "'target'"),
         (lambda x, t: er.cross_entropy(x, t[:2]), InputError, r"target has shape \(2,\)"),
         (lambda x, t: er.cross_entropy(x, t + 5), InputError, "none of the 9 classes"),
-        (lambda x, t: er.cross_entropy(x, t * 1.0), DTypeError, "target is float64"),
+        (lambda x, t: er.cross_entropy(x, t * 1.0), InputError, "target is float64"),
         (lambda x, t: er.cross_entropy(x, t, reduction="max"), InputError, "reduction must be"),
         (lambda x, t: er.cross_entropy(x, t, label_smoothing=2), InputError, "label_smoothing"),
         (lambda x, t: er.cross_entropy(x, t, weight=np.ones(3, F32)), InputError, "weight has"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import exactref as er
-from exactref_core.errors import DTypeError, InputError
+from exactref_core.errors import DTypeError, InputError, UnknownNameError
 
 F32 = np.float32
 ONE = F32([1.0])
@@ -51,6 +51,93 @@ def gradient(backward: Any, grad: Any = ONE) -> Any:
 def test_what_does_not_fit_is_named(make: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
+
+
+class Built:
+    def __init__(self, v: Any, x: Any) -> None:
+        pass
+
+
+def endless(v: Any, x: Any) -> Any:
+    return endless(v, x)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"signature": "()->()", "domain": er.extend.Domain("()->()", ("float32",))}, "not both"),
+        ({"domain": "(n)->(n)"}, "exactref.extend.Domain"),
+        ({"domain": er.extend.Domain("()->()", "float32")}, "dtypes .* tuple of names"),  # type: ignore[arg-type]
+        ({"domain": er.extend.Domain("()->()", ("float33",))}, "float33"),
+        ({"domain": er.extend.Domain("()->()", ("float32",), nonzero=("y",))}, r"\['y'\]"),
+        ({"signature": 3}, "signature 3"),
+        ({"outputs": ("a", "a")}, "tuple of names"),
+        ({"outputs": (1,)}, "tuple of names"),
+        ({"optional": ("bias",)}, r"optional names \['bias'\]"),
+        ({"arrays": "mask"}, "arrays must be a tuple"),
+        ({"gradients": ("y",), "backward": lambda v, g, x: {"x": g}}, r"gradients names \['y'\]"),
+        ({"backward": lambda v, x: {"x": x}}, "called as v, grad_output, x"),
+        ({"name": 3}, "identifier"),
+        ({"name": "class"}, "identifier"),
+    ],
+)
+def test_arguments_that_do_not_fit_the_function(how: Any, message: str) -> None:
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        er.define(identity, **{"name": "n", **how})
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda v, x, dtype=None: x, "every call takes"),
+        (lambda v, *xs: xs[0], r"takes \['xs'\]"),
+        (lambda v, x, **more: x, r"takes \['more'\]"),
+        (Built, "takes a function"),
+    ],
+)
+def test_functions_that_are_no_definitions(function: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        er.define(function, name="n")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (lambda v, x: x + 1, r"no operators: write v.add\(x, y\)"),
+        (lambda v, x: 2 * x, r"v.multiply\(x, y\)"),
+        (lambda v, x: -x, r"v.negative\(x\)"),
+        (lambda v, x: x if x else v.exp(x), r"no truth.* v.where\(v.greater"),
+        (lambda v, x: x if x == 0 else v.exp(x), r"no truth.* v.where\(v.equal"),
+        (lambda v, x: x if x > 0 else v.exp(x), r"no truth.* v.where\(v.greater"),
+        (lambda v, x: max(x, 0.0), "no truth"),
+        (lambda v, x: v.where(v.greater(v.abs(x), 0) or True, x, x), "no truth"),
+        (lambda v, x: v.add(x, float(x)), "no numbers"),
+        (lambda v, x: v.divide(x, len(x)), r"x\.shape"),
+        (lambda v, x: next(iter(x)), "no numbers"),
+        (lambda v, x: np.exp(x), r"v.exp\("),
+        (lambda v, x: F32(2) * x, r"v.multiply\("),
+        (lambda v, x: np.concatenate([x, x]), r"v.concat\("),
+        (lambda v, x: np.asarray(x), "verbs of v"),
+        (lambda v, x: er.exp(x), "inside it operations are verbs"),
+        (endless, "endless calls itself without an end"),
+    ],
+)
+def test_what_definitions_cannot_do_is_answered_with_a_verb(body: Any, message: str) -> None:
+    for one in (ONE, ONE.astype(np.complex64)):
+        domain = er.extend.Domain("()->()", ("float32", "complex64"))
+        with pytest.raises((DTypeError, InputError), match=message):
+            er.define(body, name="n", domain=domain)(one)
+
+
+def test_torch_functions_are_answered_with_a_verb() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(DTypeError, match=r"v.softmax\("):
+        er.define(lambda v, x: torch.softmax(x, -1), name="n")(ONE)
+
+
+def test_attributes_of_arrays_are_named() -> None:
+    with pytest.raises(AttributeError, match=r"no 'sum': write v.sum\(x\)"):
+        er.define(lambda v, x: x.sum(), name="n")(ONE)
 
 
 @pytest.mark.parametrize("form", ["float6_e2m3fn", "float4_e2m1fn"])

@@ -162,3 +162,62 @@ def test_gamma_functions_near_their_poles(mode: str) -> None:
         for outer, exact in (("lgamma", few.lgamma(near)[0]), ("digamma", few.digamma(near))):
             found = getattr(er, outer)(middle, rounding=mode).rounded.tolist()[0]
             assert found == rounded(exact, mode), (outer, inner, x)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_powers_near_one_and_tails_of_tails(mode: str) -> None:
+    c = gmpy2.context(**WIDE)
+    for outer, x, inner, y in (
+        ("erf", 22.0, "erf", 2.0),
+        ("tanh", 60.0, "exp", -80.5),
+        ("exp", 0.5, "erfc", 19.0),
+        ("exp", -0.5, "expm1", 3.0),
+        ("cosh", 300.0, "exp", -400.0),
+    ):
+        values = wide(outer, gmpy2.mpfr(x)), wide(inner, gmpy2.mpfr(y))
+        given = getattr(er, outer)(np.array([x])), getattr(er, inner)(np.array([y]))
+        found = er.pow(*given, rounding=mode).rounded.tolist()[0]
+        assert found == rounded(c.pow(*values), mode), (outer, inner)
+        found = er.atan2(given[1], given[0], rounding=mode).rounded.tolist()[0]
+        assert found == rounded(c.atan2(values[1], values[0]), mode), (outer, inner)
+        found = er.atan2(*given, rounding=mode).rounded.tolist()[0]
+        assert found == rounded(c.atan2(*values), mode), (outer, inner)
+    tail = er.erfc(er.erfc(np.array([30.0])), rounding=mode).rounded.tolist()[0]
+    assert tail == rounded(c.sub(gmpy2.mpfr(1), c.erf(c.erfc(gmpy2.mpfr(30)))), mode)
+
+
+@pytest.mark.parametrize("name", ["sin", "tanh", "cbrt", "erf"])
+def test_multiples_of_one_number_have_a_rational_quotient(name: str) -> None:
+    x = np.array([3.0, 0.3, 20.0])
+    once, negated = getattr(er, name)(x), er.negative(getattr(er, name)(x))
+    for mode in MODES:
+        assert er.divide(once, once, rounding=mode).rounded.tolist() == [1.0] * 3
+        assert er.divide(once, negated, rounding=mode).rounded.tolist() == [-1.0] * 3
+        thrice = er.multiply(once, np.full(3, 3.0))
+        assert er.divide(thrice, negated, rounding=mode).rounded.tolist() == [-3.0] * 3
+
+
+@pytest.mark.parametrize("mode", ["up", "down"])
+def test_the_inverse_error_function_next_to_one(mode: str) -> None:
+    """erfc falls: the numbers beside the y with erfc y = t have tails on both sides of t."""
+    c = gmpy2.context(**WIDE)
+    for name, x in (("tanh", 2.5), ("tanh", 30.0), ("sigmoid", 745.0), ("tanh", 9e2)):
+        tail = c.sub(gmpy2.mpfr(1), wide(name, gmpy2.mpfr(x)))
+        for side in (1.0, -1.0):
+            middle = er.multiply(getattr(er, name)(np.array([x])), np.array([side]))
+            found = side * er.erfinv(middle, rounding=mode).rounded.tolist()[0]
+            away = np.inf if (mode == "down") == (side > 0) else 0.0
+            other = float(np.nextafter(found, away))
+            low, high = sorted((found, other))
+            assert c.erfc(gmpy2.mpfr(high)) < tail < c.erfc(gmpy2.mpfr(low))
+    # Below all exponents: y^2 = -log t - log(y sqrt(pi)) + less than 1 / y^2.
+    y = er.erfinv(er.tanh(np.array([3e9]))).rounded.tolist()[0]
+    log = 6e9 - float(np.log(2)) - float(np.log(y * np.sqrt(np.pi)))
+    assert abs(y - np.sqrt(log)) < 1e-9 * y
+
+
+def test_what_is_beside_an_integer_is_none() -> None:
+    """Powers of negative numbers are NaN there, and not undecided."""
+    base, near = np.array([-2.0, -0.5, -3.0]), np.array([2e5, 300.0, 1e30])
+    for exponent in (er.tanh(near), er.gelu(-near), er.erfc(-near), er.sigmoid(near)):
+        assert np.isnan(np.asarray(er.pow(base, exponent).rounded)).all()

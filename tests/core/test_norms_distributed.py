@@ -51,8 +51,7 @@ def data(seed: int, mean: float, spread: float) -> tuple[np.ndarray, np.ndarray,
     return x, *rng.standard_normal((2, N)).astype(F32)
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e-3, 0.0])
-@pytest.mark.parametrize("mean", [0.3, 100.0, -1e5])
+@pytest.mark.parametrize(("mean", "spread"), [(0.3, 1.0), (100.0, 1e-3), (100.0, 0.0), (-1e5, 1.0)])
 def test_simulated_kernels_are_inside(mean: float, spread: float) -> None:
     x, w, b = data(1, mean, spread)
     layer = er.layer_norm(x, N, w, b)
@@ -102,7 +101,7 @@ def pulled(x: np.ndarray, g: np.ndarray, updates: bool) -> np.ndarray:
     return r * g + b * x - (b * m + sums / n * r)
 
 
-@pytest.mark.parametrize("mean", [0.3, 100.0, -1e4])
+@pytest.mark.parametrize("mean", [100.0, -1e4])
 def test_gradients_are_inside(mean: float) -> None:
     for spread in (1.0, 1e-2, 0.0):
         x, g, _ = data(2, mean, spread)
@@ -121,7 +120,7 @@ def test_levels_agree() -> None:
         (part,) = next(iter(call.outputs.values())).parts  # type: ignore[attr-defined]
         for flush in (False, True):
             whole = part.range(rule, flush)
-            for flat in range(0, part.node.size, 9):
+            for flat in range(0, part.node.size, 23):
                 one = part.range_one(rule, flush, flat)
                 assert whole.low[flat] == one.low[0]
                 assert whole.high[flat] == one.high[0]

@@ -63,6 +63,10 @@ def test_the_gradient_turns_back(interleaved: bool) -> None:
         (lambda x, c, s: er.rope(x[..., :7], c, s), "even number of features"),
         (lambda x, c, s: er.rope(x, c[:, :3], s), "cos and pairs of x"),
         (lambda x, c, s: er.rope(x[0, 0], np.stack([c, c]), s), "cos has shape"),
+        (
+            lambda x, c, s: er.rope(x, np.hstack([c, c]), s),
+            r"one angle for each .* cos\[\.\.\., :4\]",
+        ),
         (lambda x, c, s: er.rope(x, c, s, interleaved=1), "interleaved must be"),
     ],
 )

@@ -152,3 +152,12 @@ def test_quotients_of_exponentials() -> None:
         assert down_and_up("divide", top, bottom) == beside(WIDE.exp(gmpy2.mpfr(-1)))
         cosh, sinh = er.cosh(np.array([x])), er.sinh(np.array([x]))
         assert down_and_up("divide", cosh, sinh) == [1.0, math.nextafter(1.0, 2)]
+
+
+def test_powers_beyond_all_exponents() -> None:
+    x = np.array([1e30])
+    log = WIDE.mul(gmpy2.mpfr(x[0]), WIDE.log(gmpy2.mpfr(1e30)))
+    for sign in (1, -1):
+        power = er.pow(x, sign * x)
+        assert down_and_up("log", power) == beside(WIDE.mul(sign, log))
+    assert down_and_up("erf", er.cosh(x)) == [math.nextafter(1.0, 0), 1.0]

@@ -1,4 +1,7 @@
-"""Processes that are set up otherwise give the same answers, bit for bit."""
+"""Processes that are set up otherwise give the same answers, bit for bit.
+
+A process has several settings at once: what one of them changed would be seen beside the others.
+"""
 
 from __future__ import annotations
 
@@ -64,9 +67,11 @@ MORE: dict[str, dict[str, str | None]] = {
 
 
 @pytest.mark.parametrize("name", [*LIBRARIES, *MORE] if THOROUGH else LIBRARIES)
-def test_libraries_set_otherwise(name: str) -> None:
-    setting = {**LIBRARIES, **MORE}[name]
-    assert json.loads(printed(*MODULE, **setting)) == usual()
+def test_libraries_and_an_interpreter_that_are_set_otherwise(name: str) -> None:
+    """Asserts and docstrings are gone, hashes are seeded, and text is ASCII."""
+    setting = {"PYTHONHASHSEED": "12345", "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "LANG": None}
+    found = printed(*FLAGS, *MODULE, **setting, **LIBRARIES.get(name, {}), **MORE.get(name, {}))
+    assert json.loads(found) == usual()
 
 
 @pytest.mark.skipif(not THOROUGH, reason="a product in a process for each setting")
@@ -92,22 +97,6 @@ def test_numpys_functions_change() -> None:
     assert printed("-c", FUNCTIONS) != printed("-c", FUNCTIONS, NPY_DISABLE_CPU_FEATURES=WIDE)
 
 
-def test_an_interpreter_that_is_set_otherwise() -> None:
-    """Asserts and docstrings are gone, hashes are seeded, and text is ASCII."""
-    setting = {"PYTHONHASHSEED": "12345", "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "LANG": None}
-    assert json.loads(printed(*FLAGS, *MODULE, **setting)) == usual()
-
-
-def test_a_home_that_is_not_there(tmp_path: Path) -> None:
-    """Nothing is looked for at home, in the working folder, or kept in either."""
-    folder = tmp_path / "here"
-    folder.mkdir(mode=0o555)
-    setting = {"HOME": None, "TMPDIR": str(tmp_path / "none"), "LC_ALL": "nonsense"}
-    found = printed(*MODULE, cwd=folder, PYTHONDONTWRITEBYTECODE="1", PYTHONHASHSEED="0", **setting)
-    assert json.loads(found) == usual()
-    assert list(folder.iterdir()) == []
-
-
 BEFORE = """
 import gmpy2
 gmpy2.get_context().precision = 10
@@ -118,5 +107,13 @@ runpy.run_module("tests.core.surroundings", run_name="__main__")
 """
 
 
-def test_a_context_of_gmpy2_that_is_set_before_the_first_import() -> None:
-    assert json.loads(printed("-c", BEFORE)) == usual()
+def test_a_context_of_gmpy2_set_before_the_first_import_and_a_home_that_is_not_there(
+    tmp_path: Path,
+) -> None:
+    """Nothing is looked for at home, in the working folder, or kept in either."""
+    folder = tmp_path / "here"
+    folder.mkdir(mode=0o555)
+    setting = {"HOME": None, "TMPDIR": str(tmp_path / "none"), "LC_ALL": "nonsense"}
+    found = printed("-c", BEFORE, cwd=folder, PYTHONDONTWRITEBYTECODE="1", **setting)
+    assert json.loads(found) == usual()
+    assert list(folder.iterdir()) == []

@@ -10,6 +10,7 @@ from tests.docs import api_sections, findings_page, operation_sections
 from tests.docs.operation_sections import signature
 from tests.docs.stubs import stubs
 from tests.house.tree import ROOT
+from tests.sweep import judged
 
 if TYPE_CHECKING:
     from exactref_core.op import Op
@@ -49,6 +50,7 @@ def generated() -> dict[Path, str]:
         operation_sections.PAGE: operation_sections.page(),
         api_sections.PAGE: api_sections.page(),
         findings_page.PAGE: findings_page.page(findings_page.PAGE.read_text()),
+        judged.PAGE: judged.page(judged.PAGE.read_text()),
         **stubs(),
     }
 

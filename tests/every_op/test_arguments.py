@@ -76,6 +76,19 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: er.einsum("ij,ij->i", X, X.T), er.InputError, "give 'i' 2 elements"),
     (lambda: er.einsum(X, X), er.InputError, "subscripts is a string"),
     (lambda: er.max(X, dim=1), er.DTypeError, "use axis"),
+    (lambda: er.var(X, ddof=1), er.DTypeError, "use correction"),
+    (lambda: er.vector_norm(X, p=1), er.DTypeError, "use ord"),
+    (lambda: er.add(er.asarray(X, "bfloat16"), 0.1), er.InputError, "x2=0.1 is no bfloat16 number"),
+    (lambda: er.add(X, 1e39), er.InputError, "no float32 number"),
+    (lambda: er.add(X, 1j), er.DTypeError, "x2 holds complex numbers"),
+    (lambda: er.add(X, True), er.DTypeError, "x2 is bool"),
+    (lambda: er.add(X, np.float64(2)), er.DTypeError, "x2 is float64"),
+    (lambda: er.add(np.int32([1]), 0.5, dtype="float32"), er.DTypeError, "x2 is float64"),
+    (
+        lambda: er.scaled_dot_product_attention(*(np.ones((n, 3, 2)) for n in (4, 2, 2))),
+        er.InputError,
+        "4 heads and key has 2: enable_gqa=True",
+    ),
     (lambda: er.prod([2**40, 2**40]).rounded, er.InputError, "int64 does not hold"),
 ]
 
@@ -165,3 +178,28 @@ def test_shapes() -> None:
     assert er.tensordot(np.ones((2, 3)), np.ones((3, 2)), axes=0).shape == (2, 3, 3, 2)
     assert er.outer([], [1.0]).shape == (0, 1)
     assert er.clip(np.ones((2, 1), np.float32), max=V).shape == (2, 3)
+
+
+def test_python_numbers_take_the_dtype_of_the_arrays() -> None:
+    x = np.float32([0.1, 3, -2])
+    tenth = np.float32(0.1)
+    for found, wanted in (
+        (er.multiply(x, 0.1), er.multiply(x, tenth)),
+        (er.subtract(1, x), er.subtract(np.float32(1), x)),
+        (er.pow(x, 2), er.pow(x, np.float32(2))),
+        (er.maximum(x, float("-inf")), er.maximum(x, np.float32(-np.inf))),
+        (er.where(x > 0, 0.0, x), er.where(x > 0, np.float32(0), x)),
+        (er.multiply(er.exp(x), 3.0), er.multiply(er.exp(x), np.float32(3))),
+    ):
+        assert found.dtype == "float32"
+        assert found.rounded.tolist() == wanted.rounded.tolist()
+        assert found.tolerance().tolist() == wanted.tolerance().tolist()
+    assert er.add(er.asarray(x, "float16"), 0.25).dtype == "float16"
+    assert er.add(np.complex64(x), 1j).dtype == "complex64"
+    assert er.add(2.0, 3.0).dtype == "float64"
+
+
+def test_tensordot_takes_single_axes() -> None:
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(4, 3)
+    found = er.tensordot(a, b, axes=(1, -1)).rounded
+    assert np.array_equal(np.asarray(found), np.tensordot(a, b, axes=(1, 1)))

@@ -1,4 +1,4 @@
-"""Sessions of pytest inside a test: each in a process of its own, as a user starts it."""
+"""Sessions of pytest inside a test: each in a process of its own, as a user's is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import textwrap
 
 import numpy  # noqa: F401  # a session in this process forgets what it imported; numpy loads once
 import pytest
+
+from tests.plugin import forked
 
 HEAD = """
 import numpy as np
@@ -17,23 +19,6 @@ import exactref as er
 BUDGET = ("--exactref-seed=1", "--exactref-examples=12")
 # A test is written once and run without pytest-xdist, with it in one process, and in two.
 DISTRIBUTIONS = {"alone": ["-p", "no:xdist"], "n0": ["-n0"], "n2": ["-n2"]}
-# By these pytest and hypothesis know a continuous-integration server: pytest then prints whole
-# messages in its short summary, hypothesis takes fixed seeds and keeps no examples.
-SERVERS = (
-    "CI",
-    "BUILD_NUMBER",
-    "__TOX_ENVIRONMENT_VARIABLE_ORIGINAL_CI",
-    "TF_BUILD",
-    "bamboo.buildKey",
-    "BUILDKITE",
-    "CIRCLECI",
-    "CIRRUS_CI",
-    "CODEBUILD_BUILD_ID",
-    "GITHUB_ACTIONS",
-    "GITLAB_CI",
-    "HEROKU_TEST_RUN_ID",
-    "TEAMCITY_VERSION",
-)
 
 
 def session(
@@ -44,22 +29,34 @@ def session(
     budget: tuple[str, ...] = BUDGET,
     server: bool = False,
     shuffled: bool = False,
+    fresh: bool = False,
 ) -> pytest.RunResult:
     """Run the test file ``source`` (below the usual imports), warnings being errors.
 
     ``server``: as on a continuous-integration server; else as at a desk, wherever this runs.
     ``shuffled``: with pytest-randomly, which loads where it is installed.
+    ``fresh``: in an interpreter started for it, where a fork of one that has the libraries would
+    not do; always so on a server, which hypothesis recognises as it loads.
     """
     pytester.makepyfile(test_it=HEAD + textwrap.dedent(source))
     options = ["-p", "no:cacheprovider", "-p", "no:benchmark", "-W", warnings, "--strict-markers"]
     with pytest.MonkeyPatch.context() as environment:
-        for name in SERVERS:
+        for name in forked.SERVERS:
             environment.delenv(name, raising=False)
         if shuffled:
             environment.delenv("PYTEST_ADDOPTS", raising=False)
         if server:
             environment.setenv("CI", "true")
-        return pytester.runpytest_subprocess(*options, *budget, *arguments)
+        if fresh or server:
+            return pytester.runpytest_subprocess(*options, *budget, *arguments)
+        return run_session(pytester, *options, *budget, *arguments)
+
+
+def run_session(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run pytest on what the folder holds, in a fork where the system has that."""
+    if forked.CAN_FORK:
+        return forked.run(pytester, *arguments)
+    return pytester.runpytest_subprocess(*arguments)
 
 
 def text(result: pytest.RunResult) -> str:

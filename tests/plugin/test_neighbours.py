@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.sessions import DISTRIBUTIONS, HEAD, session, text
+from tests.plugin.sessions import DISTRIBUTIONS, HEAD, run_session, session, text
 
 SOURCE = """
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -98,9 +98,9 @@ def test_last_failed(pytester: pytest.Pytester, how: str) -> None:
     pytester.makeini("[pytest]\naddopts = -p cacheprovider")
     arguments = ("--exactref-json=out.json", *DISTRIBUTIONS[how])
     pytester.makepyfile(test_it=HEAD + SOURCE)
-    first = pytester.runpytest_subprocess("--exactref-examples=5", *arguments)
+    first = run_session(pytester, "--exactref-examples=5", *arguments)
     first.assert_outcomes(passed=5, failed=1)
-    second = pytester.runpytest_subprocess("--lf", *arguments)
+    second = run_session(pytester, "--lf", *arguments)
     second.assert_outcomes(failed=1)
     assert names(pytester) == ["test_wrong"]
 

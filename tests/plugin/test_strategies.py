@@ -199,6 +199,11 @@ def test_axes_pass_the_sizes_of_blocks() -> None:
     assert sum(keys == 1 for _, keys in sides) >= 10
 
 
+def test_an_axis_of_the_result_alone() -> None:
+    sides = {shape[-1] for (shape,) in drawn(op_shapes("(b,n)->(b,h)", {}), 60)}
+    assert len(sides) > 10
+
+
 def test_a_side_that_a_signature_states() -> None:
     for x, y in drawn(op_shapes("(3,n),(n,3)->(3)", {}), 30):
         assert (x[-2], y[-1]) == (3, 3)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 
 from exactref_core.registry import ops
+from tests.sweep import judged
 from tests.sweep.kept import again, keep
 from tests.sweep.libraries import FORMATS, LIBRARIES
 from tests.sweep.report import absent, shown, table
@@ -19,6 +21,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--formats", nargs="*", choices=FORMATS, default=FORMATS)
     parser.add_argument("--turns", type=int, default=1, help="each with inputs of its own")
     parser.add_argument("--first", type=int, default=0, help="the number of the first turn")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="the most for each row")
+    parser.add_argument("--count", action="store_true", help="write down how many were judged")
     parser.add_argument("--keep", action="store_true", help="write down what is wrong")
     parser.add_argument("--kept", action="store_true", help="judge only what is written down")
     return parser.parse_args()
@@ -30,10 +34,13 @@ def main() -> int:
     chosen = [op for op in ops() if not given.ops or op.name in given.ops]
     turns = range(given.first, given.first + given.turns)
     forms = tuple(given.formats)
-    run = again(library, chosen, forms) if given.kept else sweep(library, chosen, forms, turns)
+    drawn = sweep(library, chosen, forms, turns, given.seconds)
+    run = again(library, chosen, forms) if given.kept else drawn
     rows = []
     for row in run:
         rows.append(row)
+        if given.count:
+            judged.write(library, [row])
         for verdict, failure in row.failures.items():
             least = failure if given.kept else failing(library, failure)
             print(shown(least), flush=True)

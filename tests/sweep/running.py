@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -34,13 +35,17 @@ class Failure:
 
 @dataclass
 class Row:
-    """An operation in a format: elements by verdict, and samples that nothing judged."""
+    """An operation in a format: elements by verdict, and samples that nothing judged.
+
+    ``stopped`` says that time ran out before all samples were judged.
+    """
 
     op: str
     form: str
     counts: np.ndarray = field(default_factory=lambda: np.zeros(len(VERDICTS), int))
     unjudged: Counter[str] = field(default_factory=Counter)
     failures: dict[int, Failure] = field(default_factory=dict)
+    stopped: bool = False
 
     @property
     def wrong(self) -> bool:
@@ -81,16 +86,22 @@ def failing(library: Library, failure: Failure) -> Failure:
 
 
 def sweep(
-    library: Library, ops: Iterable[Op], forms: tuple[str, ...], turns: Iterable[int]
+    library: Library,
+    ops: Iterable[Op],
+    forms: tuple[str, ...],
+    turns: Iterable[int],
+    seconds: float = float("inf"),
 ) -> Iterator[Row]:
-    """One row for each operation and format, as it is done."""
+    """One row for each operation and format, as it is done, or after so many processor seconds."""
     turns = tuple(turns)
     for op in ops:
         if library.reason(op) is not None:
             continue
         for form in forms:
-            row = Row(op.name, form)
-            for turn in turns:
-                for sample in samples(op, form, turn):
-                    row.take(library, sample)
+            row, start = Row(op.name, form), time.process_time()
+            for sample in (one for turn in turns for one in samples(op, form, turn)):
+                row.stopped = time.process_time() - start > seconds
+                if row.stopped:
+                    break
+                row.take(library, sample)
             yield row
