@@ -132,7 +132,9 @@ def block_estimate(x: Approx, bound: Bound, compute: Format, store: Store, flush
     if given is not None:
         undecided = (undecided & ~given) | (unsure & given)
     if np.any(unbounded):
-        undecided = undecided & ~(unbounded if given is None else unbounded & ~given)
+        # What an operand may be, where it is open, may be what has a bound after all.
+        alone = unbounded if bound.unsure is None else unbounded & ~bound.unsure
+        undecided = undecided & ~(alone if given is None else alone & ~given)
         top = float(store.format.max)
         low, high = np.where(unbounded, -top, low), np.where(unbounded, top, high)
     sets = np.where(unbounded, EVERYTHING, held(sets, store.format)).astype(np.uint8)
