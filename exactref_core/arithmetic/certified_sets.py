@@ -14,6 +14,7 @@ from exactref_core.arithmetic.certified_prefixes import over_one_denominator
 from exactref_core.arithmetic.floors import floor_of
 from exactref_core.arithmetic.graph import NONNEGATIVE, Node
 from exactref_core.arithmetic.rules import NEARLY
+from exactref_core.arithmetic.special_certified_sets import special_set
 from exactref_core.arithmetic.step_sets import ANY_SIDE, scaled_sets, zero_of_either_sign
 from exactref_core.arithmetic.walk_term import WalkTerm
 from exactref_core.exact.grid import reaches
@@ -140,8 +141,6 @@ def step_set(
     if verb == "scaled":
         return int(scaled_sets(node, sets, ())) | wild
     if verb == "special":
-        from exactref_core.arithmetic.special_certified_sets import special_set
-
         return special_set(reading, node, values, bounds, sets) | wild
     if verb == "with_sign":
         mirror = {states.PLUS: states.MINUS, states.MINUS: states.PLUS}

@@ -10,7 +10,7 @@ import numpy as np
 
 from exactref_core.arithmetic.all_verbs import AllVerbs
 from exactref_core.arithmetic.graph import Leaf, Node, Store
-from exactref_core.arithmetic.infinities import ANY, EITHER, Special, parse_infinities
+from exactref_core.arithmetic.infinities import ANY, EITHER, Special
 from exactref_core.arithmetic.parts import Part
 from exactref_core.arithmetic.stochastic import StochasticPart
 from exactref_core.arithmetic.verbs import Complex, Value
@@ -85,7 +85,6 @@ def call(
     rounding = parse_store_rounding(own.pop("rounding", Rounding.NEAREST_EVEN))
     overflow = parse_overflow(own.pop("overflow", Overflow.IEEE))
     rule: dict[str, Any] = {"rounding": rounding, "overflow": overflow}
-    infinities = parse_infinities(own.pop(INFINITIES, EITHER))
     sources = taken(op, tensors)
     first = next(iter(sources.values())).format
     given = dict(zip(op.tensors, tensors, strict=True))
@@ -93,8 +92,8 @@ def call(
         if (value := own.pop(name)) is not None:
             given[name], sources[name] = value, take_optional(value, name, first)
     form, output = formats(op, sources, dtype)
-    if takes_complex(op):
-        rule[INFINITIES] = of_complex(infinities, op, form)
+    infinities = of_complex(own.pop(INFINITIES, EITHER), op, form)
+    rule |= {INFINITIES: infinities} if takes_complex(op) else {}
     compute = compute_format(form, output) if compute is None else compute
     table = table_of(op, sources, own)
     evaluated = sources if table is None else dict.fromkeys(sources, table.array)
@@ -103,16 +102,10 @@ def call(
     absent = dict.fromkeys(op.optional)
     defined = op.define(AllVerbs(compute, infinities), *operands, **{**absent, **values, **own})
     results = defined if isinstance(defined, dict) else {op.outputs[0]: defined}
+    wide = {name: widened(output) for name in op.wide_outputs}
+    rules = (rounding, overflow), infinities
     outputs: dict[str, Any] = {
-        name: make_output(
-            op,
-            name,
-            value,
-            widened(output) if name in op.wide_outputs else output,
-            compute,
-            (rounding, overflow),
-            infinities,
-        )
+        name: make_output(op, name, value, wide.get(name, output), compute, *rules)
         for name, value in results.items()
     }
     if table is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from exactref_core.arithmetic.infinities import EITHER
+from exactref_core.arithmetic.infinities import EITHER, parse_infinities
 from exactref_core.errors import InputError
 from exactref_core.formats.format import Format
 from exactref_core.op import Op
@@ -56,8 +56,9 @@ def takes_complex(op: Op) -> bool:
     return any(name.startswith("complex") for name in op.domain.dtypes)
 
 
-def of_complex(infinities: str, op: Op, form: Format) -> str:
-    """Return the rule of infinities; InputError for real inputs."""
+def of_complex(value: object, op: Op, form: Format) -> str:
+    """Return the rule of infinities; InputError for no rule, and for real inputs."""
+    infinities = parse_infinities(value)
     if infinities != EITHER and not form.is_complex:
         raise InputError(
             f"{op.name}: complex_infinities={infinities!r} is about complex numbers, and the "
