@@ -10,14 +10,15 @@ from numbers import Number
 from typing import Any
 
 from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.traced import KNOWN_AS
 from exactref_core.arithmetic.verbs import Complex, Value, Verbs
 from exactref_core.errors import DTypeError, UnknownNameError
 from exactref_core.evaluate.adjoints import STORE
 from exactref_core.evaluate.call import HINTS, signature
 from exactref_core.evaluate.chain_rule import Tape
-from exactref_core.evaluate.definition_views import Compared, DefinitionViews
+from exactref_core.evaluate.definition_views import Compared, DefinitionViews, a_number
 from exactref_core.evaluate.origin import snapshots
-from exactref_core.evaluate.parameters import checked, plain
+from exactref_core.evaluate.parameters import checked
 from exactref_core.formats.catalogue import get_format, part_format
 from exactref_core.gradients import PREFIX
 from exactref_core.op import Op
@@ -25,22 +26,6 @@ from exactref_core.registry import get_op
 from exactref_core.result import Result
 
 __all__ = ["Definitions", "store"]
-
-# What other libraries call verbs.
-KNOWN_AS = {
-    "cat": "concat",
-    "concatenate": "concat",
-    "clamp": "clip",
-    "mul": "multiply",
-    "sub": "subtract",
-    "div": "divide",
-    "neg": "negative",
-    "norm": "vector_norm",
-    "power": "pow",
-    "permute": "permute_dims",
-    "view": "reshape",
-    "gather": "take",
-}
 
 
 class Definitions(DefinitionViews):
@@ -126,13 +111,7 @@ class Definitions(DefinitionViews):
 
     def _number(self, x: Any, name: str, like: Value | None) -> Value:
         """Return a number as a constant of the definition."""
-        x = plain(x)
-        if isinstance(x, bool) or not isinstance(x, Number):
-            raise DTypeError(
-                f"{name} must be a value of the definition or a number, not {type(x).__name__}; "
-                "v.constant(x) makes a value of an array, and parameters without a default are "
-                "tensors"
-            )
+        x = a_number(x, name, Number)
         if like is None and isinstance(x, float) and abs(x) == math.inf:
             return self.constant(x)
         constant: Value = self._verbs.number(x, name, like)

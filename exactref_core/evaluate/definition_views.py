@@ -19,7 +19,18 @@ from exactref_core.evaluate.parameters import plain
 from exactref_core.exact.rationals import exactly
 from exactref_core.op import one_axis
 
-__all__ = ["Compared", "DefinitionViews"]
+__all__ = ["Compared", "DefinitionViews", "a_number"]
+
+
+def a_number(x: Any, name: str, kind: Any) -> Any:
+    """Return a number as Python's; DTypeError for what is none of a kind."""
+    x = plain(x)
+    if isinstance(x, bool) or not isinstance(x, kind):
+        raise DTypeError(
+            f"{name} must be a value of the definition or a number, not {type(x).__name__}; "
+            "v.constant(x) makes a value of an array, and parameters without a default are tensors"
+        )
+    return x
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +58,7 @@ class DefinitionViews:
         """Return a value of the definition; a number is a constant."""
         if isinstance(x, (Node, Complex)):
             return x
-        x = plain(x)
-        if isinstance(x, bool) or not isinstance(x, Real):
-            raise DTypeError(
-                f"{name} must be a value of the definition or a number, not {type(x).__name__}; "
-                "v.constant(x) makes a value of an array, and parameters without a default are "
-                "tensors"
-            )
+        x = a_number(x, name, Real)
         if x in (float("inf"), float("-inf")):
             return self.constant(x)
         try:
