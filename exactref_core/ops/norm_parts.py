@@ -126,11 +126,13 @@ def own_statistics(
 
 def mean_of(v: Any, x: Any, axes: tuple[int, ...]) -> Any:
     """Return the mean over some axes: a sum over their size, or what updates leave."""
-    n, u = size_over(x, axes), float(v.compute.unit_roundoff)
+    n, u = size_over(x, axes), v.compute.unit_roundoff
     plain = v.scale(v.sum(x, axes), n)
     if n < 2:
         return plain
-    units = math.ceil(math.expm1(3 * (n - 1) * u) / u * (1 + 2.0**-40))
+    # (1+u)^k - 1 <= k u e^(k u), e^y <= 1 / (1 - y) and e^y < 3^y.
+    k = 3 * (n - 1)
+    units = math.ceil(k / (1 - k * u) if 2 * k * u <= 1 else k * 3 ** math.ceil(k * u))
     merged = v.within(v.sum(v.within(x, units, 0), axes), 0, Fraction(n * (n + 1), 4))
     return v.admit(plain, plain, v.scale(merged, n), extra="any_order")
 
