@@ -166,6 +166,19 @@ def test_functions_of_one_irrational_number_cancel() -> None:
     first, second = (er.sin(er.exp(x)) for _ in range(2))
     assert er.subtract(first, second).rounded.tolist() == [0.0, 0.0]
     assert er.divide(first, second, rounding="up").rounded.tolist() == [1.0, 1.0]
+    four = (er.tan(er.erf(np.array([-4.0]))) for _ in range(2))
+    assert er.subtract(*four).rounded.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_ends_of_domains_are_seen_among_square_roots(mode: str) -> None:
+    """tan(-atan(1)) is -1, as a quotient of two square roots."""
+    tangent = er.tan(er.negative(er.atan(np.array([1.0]))))
+    one = np.array([-1.0])
+    for name in ("acos", "asin", "log1p", "atanh"):
+        f = getattr(er, name)
+        found = f(tangent, rounding=mode).rounded.tolist()
+        assert found == f(one, rounding=mode).rounded.tolist(), name
 
 
 @pytest.mark.parametrize("mode", ["nearest_even", "toward_zero"])
