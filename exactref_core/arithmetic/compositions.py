@@ -21,7 +21,7 @@ from exactref_core.arithmetic.scalars import finite, number, sign
 from exactref_core.arithmetic.traversal import FIRST
 from exactref_core.exact.interval import Interval, Number, Unsure, rational
 from exactref_core.exact.nonnegative import ScalarAlgebra
-from exactref_core.exact.roots import equal
+from exactref_core.exact.roots import told
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.certified import CertifiedReading
@@ -133,16 +133,7 @@ def composed(reading: CertifiedReading, node: Node, flat: int) -> Number | None:
     group = element(reading, kinds, inner, place, budget)
     if group is None or (name == "tan" and is_zero(group[0])):
         return None
-    return whole(reading.arithmetic, outer(reading.arithmetic, group))
-
-
-def whole(a: ScalarAlgebra, x: Number) -> Number:
-    """Return a number of roots as -1, 0 or 1, the ends of domains, where it is one of these."""
-    if isinstance(x, Interval) and x.separation is not None:
-        for value in map(rational, (-1, 0, 1)):
-            if x.low <= value <= x.high and equal(a, x, value):
-                return value
-    return x
+    return told(reading.arithmetic, outer(reading.arithmetic, group))
 
 
 def power_of_logarithm(reading: CertifiedReading, node: Node, flat: int) -> Number | None:
