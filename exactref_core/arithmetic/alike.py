@@ -144,8 +144,10 @@ class Comparison:
         masks = [mask for mask in (node.attrs.keep, node.attrs.finite) if mask is not None]
         places = rows[:, None] * n + np.arange(n)
         of_rows = [self.lists(scores, places, rows)]
-        index = np.unravel_index(rows, scores.shape[:-1])
-        of_rows += [numbered(bits(np.broadcast_to(mask, scores.shape)[index])) for mask in masks]
+        # A row alone has an axis of length 1 before it.
+        index = np.unravel_index(rows, scores.shape[:-1] or (1,))
+        shape = (1, *scores.shape)[-max(len(scores.shape), 2) :]
+        of_rows += [numbered(bits(np.broadcast_to(mask, shape)[index])) for mask in masks]
         found = [together(of_rows)[back]]
         if node.verb == "attend":
             columns = flat // width // node.shape[-2] * width + flat % width

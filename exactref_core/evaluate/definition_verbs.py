@@ -16,9 +16,9 @@ from exactref_core.errors import DTypeError, UnknownNameError
 from exactref_core.evaluate.adjoints import STORE
 from exactref_core.evaluate.call import HINTS, signature
 from exactref_core.evaluate.chain_rule import Tape
-from exactref_core.evaluate.definition_views import Compared, DefinitionViews, a_number
+from exactref_core.evaluate.definition_views import Compared, DefinitionViews, no_value
 from exactref_core.evaluate.origin import snapshots
-from exactref_core.evaluate.parameters import checked
+from exactref_core.evaluate.parameters import checked, plain
 from exactref_core.formats.catalogue import get_format, part_format
 from exactref_core.gradients import PREFIX
 from exactref_core.op import Op
@@ -111,7 +111,9 @@ class Definitions(DefinitionViews):
 
     def _number(self, x: Any, name: str, like: Value | None) -> Value:
         """Return a number as a constant of the definition."""
-        x = a_number(x, name, Number)
+        x = plain(x)
+        if isinstance(x, bool) or not isinstance(x, Number):
+            raise no_value(x, name)
         if like is None and isinstance(x, float) and abs(x) == math.inf:
             return self.constant(x)
         constant: Value = self._verbs.number(x, name, like)
