@@ -25,12 +25,13 @@ __all__ = ["attend", "less_mean", "log_weights", "logsumexp", "weights"]
 class AlgebraicRow:
     """One row of scores: each key's exponent less the largest (None: not kept), and their sums.
 
-    ``total`` is the place of the sum of their exponentials, ``place`` that of the sum over
-    ``count``, the number of keys at the top.
+    ``top`` is the largest score, ``total`` the place of the sum of the exponentials of the gaps,
+    ``place`` that of the sum over ``count``, the number of keys at the top. What all scores of a
+    row share, such as the logarithm in those of a log-softmax, is in ``top`` alone.
     """
 
     gaps: list[Exponent | None]
-    top: Exponent
+    top: Quotient
     count: Any
     total: int
     place: int
@@ -50,18 +51,21 @@ def build_row(reading: AlgebraicReading, node: Node, index: int) -> AlgebraicRow
     scores, algebra = node.operands[0], reading.quotients
     n = scores.shape[-1]
     keep: list[bool] = kept(node.attrs, scores, np.asarray([index]))[0].tolist()
-    found: list[Any] = []
+    scored: list[Quotient | None] = []
     for i in range(n):
         known = reading.known(scores, index * n + i) if keep[i] else -math.inf
-        if isinstance(known, float) and known == -math.inf:
-            found.append(None)
-        else:
-            found.append(algebra.algebraic_value(reading.value(scores, index * n + i)))
-    some = {x for x in found if x is not None}
-    if not some:
+        none = isinstance(known, float) and known == -math.inf
+        scored.append(None if none else reading.value(scores, index * n + i))
+    first = next((x for x in scored if x is not None), None)
+    if first is None:
         return None
-    top = algebra.sums.largest(some)
-    gaps = [None if x is None else (x[0] - top[0], x[1] - top[1]) for x in found]
+    less = algebra.negative(first)
+    found = [
+        None if x is None else algebra.algebraic_value(algebra.total([x, less])) for x in scored
+    ]
+    most = algebra.sums.largest({x for x in found if x is not None})
+    gaps = [None if x is None else (x[0] - most[0], x[1] - most[1]) for x in found]
+    top = algebra.total([first, algebra.algebraic(most)])
     many = Counter(gap for gap in gaps if gap is not None)
     counts = {gap: rational(c) for gap, c in many.items()}
     count = counts[(rational(0), rational(0))]
@@ -146,7 +150,7 @@ def logsumexp(reading: AlgebraicReading, node: Node, flat: int) -> Quotient:
 def log_total(reading: AlgebraicReading, row: AlgebraicRow) -> Quotient:
     """Return the logarithm of one row's sum."""
     log = reading.quotients.log_of_place(row.total)
-    return reading.quotients.total([reading.quotients.algebraic(row.top), log])
+    return reading.quotients.total([row.top, log])
 
 
 def log_weights(reading: AlgebraicReading, node: Node, flat: int) -> Quotient:
@@ -157,5 +161,5 @@ def log_weights(reading: AlgebraicReading, node: Node, flat: int) -> Quotient:
     if row is None or gap is None:
         raise Unsupported
     algebra = reading.quotients
-    score = algebra.algebraic((gap[0] + row.top[0], gap[1] + row.top[1]))
-    return algebra.total([score, algebra.negative(log_total(reading, row))])
+    log = algebra.log_of_place(row.total)
+    return algebra.total([algebra.algebraic(gap), algebra.negative(log)])

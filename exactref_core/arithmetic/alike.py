@@ -178,9 +178,11 @@ class Comparison:
                 for mask in masks:
                     yield numbered(np.broadcast_to(mask, scores.shape)[own])
             yield self.lists(scores, rows[:, None] * n + np.arange(n), rows)[back]
-            index = np.unravel_index(rows, scores.shape[:-1])
+            # A row alone has an axis of length 1 before it.
+            index = np.unravel_index(rows, scores.shape[:-1] or (1,))
+            shape = (1, *scores.shape)[-max(len(scores.shape), 2) :]
             for mask in masks:
-                yield numbered(bits(np.broadcast_to(mask, scores.shape)[index]))[back]
+                yield numbered(bits(np.broadcast_to(mask, shape)[index]))[back]
             if node.verb == "attend":
                 columns = flat // width // node.shape[-2] * width + flat % width
                 ones, where = np.unique(columns, return_inverse=True)

@@ -10,6 +10,7 @@ such a number from a tie that it is; square roots have a separation bound, which
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,8 +19,9 @@ import numpy as np
 from exactref_core.arithmetic.graph import Node
 from exactref_core.arithmetic.scalars import finite, number, sign
 from exactref_core.arithmetic.traversal import FIRST
-from exactref_core.exact.interval import Interval, Number, rational
+from exactref_core.exact.interval import Interval, Number, Unsure, rational
 from exactref_core.exact.nonnegative import ScalarAlgebra
+from exactref_core.exact.roots import told
 
 if TYPE_CHECKING:
     from exactref_core.arithmetic.certified import CertifiedReading
@@ -131,18 +133,26 @@ def composed(reading: CertifiedReading, node: Node, flat: int) -> Number | None:
     group = element(reading, kinds, inner, place, budget)
     if group is None or (name == "tan" and is_zero(group[0])):
         return None
-    return outer(reading.arithmetic, group)
+    return told(reading.arithmetic, outer(reading.arithmetic, group))
 
 
 def power_of_logarithm(reading: CertifiedReading, node: Node, flat: int) -> Number | None:
-    """Return a power b^(log_b u) of 2 or 10, which is u; None where a power is no such."""
-    inner, place = behind(node.operands[1], flat)
-    if node.attrs.name != "pow" or inner.verb != "function" or inner.attrs.name not in BASES:
+    """Return a power b^(log_b u) of 2 or 10, which is u, or of a sum of such logarithms.
+
+    None where a power is no such.
+    """
+    if node.attrs.name != "pow":
         return None
-    if not is_rational(reading.value(node.operands[0], flat), BASES[inner.attrs.name]):
-        return None
-    u, log = reading.value(inner.operands[0], place), reading.value(inner, place)
-    return number(u) if finite(u) and finite(log) else None
+    base = reading.value(node.operands[0], flat)
+    for name, value in BASES.items():
+        if not is_rational(base, value) or not finite(reading.value(node.operands[1], flat)):
+            continue
+        inner, place = behind(node.operands[1], flat)
+        if inner.verb == "function" and inner.attrs.name == name:
+            u: Number = number(reading.value(inner.operands[0], place))
+            return u
+        return element(reading, {name: lambda a, u: u}, inner, place, [MOST])
+    return None
 
 
 def behind(node: Node, flat: int) -> tuple[Node, int]:
@@ -174,7 +184,11 @@ def undone(reading: CertifiedReading, name: str, inner: Node, flat: int) -> Numb
         return None
     turn = algebra.multiply(rational(BRANCHES[name][1]), algebra.quarter_turn())
     size = algebra.absolute(u)
-    if sign(algebra.subtract(turn, size)) < 0:
+    try:
+        beyond = sign(algebra.subtract(turn, size)) < 0
+    except Unsure:  # perhaps the very end, where the function itself knows
+        return None
+    if beyond:
         return None
     return size if name == "acos" else u
 
@@ -205,6 +219,8 @@ def element(
     algebra = reading.arithmetic
     if node.verb == "function" and node.attrs.name in kinds:
         u = reading.value(node.operands[0], flat)
+        if node.attrs.name == "atan" and not finite(u):
+            return of_pair(algebra, u, rational(1))
         return kinds[node.attrs.name](algebra, number(u)) if is_algebraic(u) else None
     if node.verb == "pair" and node.attrs.name == "atan2" and kinds is ANGLES:
         return of_pair(algebra, *(reading.value(x, flat) for x in node.operands[:2]))
@@ -221,7 +237,13 @@ def element(
 
 
 def of_pair(algebra: ScalarAlgebra, y: Any, x: Any) -> Group | None:
-    """Return the point of the direction of (x, y)."""
+    """Return the point of the direction of (x, y), of infinities and zeros too (C99 F.10.1.4)."""
+    if x != x or y != y:
+        return None
+    if not (finite(x) and finite(y)):
+        x, y = (rational(0 if finite(z) else int(math.copysign(1, z))) for z in (x, y))
+    elif is_rational(x, 0) and is_rational(y, 0):
+        x = rational(-1 if isinstance(x, float) and math.copysign(1, x) < 0 else 1)
     if not (is_algebraic(x) and is_algebraic(y)):
         return None
     x, y = number(x), number(y)

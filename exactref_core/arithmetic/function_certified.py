@@ -40,12 +40,11 @@ def shared(reading: CertifiedReading, function: Function, x: Any) -> Any:
 
     Sums then see that equal values cancel, and those of an odd function at opposite arguments.
     """
-    if isinstance(x, Interval):
-        return function.value(reading.arithmetic, x)
-    if x < 0 and (function.odd or function.even):
-        found = shared(reading, function, -x)
-        return -found if function.odd else found
     key = (function.name, x)
     if key not in reading.rows:
-        reading.rows[key] = function.value(reading.arithmetic, x)
+        if not isinstance(x, Interval) and x < 0 and (function.odd or function.even):
+            mirrored = shared(reading, function, -x)
+            reading.rows[key] = -mirrored if function.odd else mirrored
+        else:
+            reading.rows[key] = function.value(reading.arithmetic, x)
     return reading.rows[key]

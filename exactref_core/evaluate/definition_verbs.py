@@ -15,7 +15,7 @@ from exactref_core.errors import DTypeError, UnknownNameError
 from exactref_core.evaluate.adjoints import STORE
 from exactref_core.evaluate.call import HINTS, signature
 from exactref_core.evaluate.chain_rule import Tape
-from exactref_core.evaluate.definition_views import Compared, DefinitionViews
+from exactref_core.evaluate.definition_views import Compared, DefinitionViews, no_value
 from exactref_core.evaluate.origin import snapshots
 from exactref_core.evaluate.parameters import checked, plain
 from exactref_core.formats.catalogue import get_format, part_format
@@ -128,11 +128,7 @@ class Definitions(DefinitionViews):
         """Return a number as a constant of the definition."""
         x = plain(x)
         if isinstance(x, bool) or not isinstance(x, Number):
-            raise DTypeError(
-                f"{name} must be a value of the definition or a number, not {type(x).__name__}; "
-                "v.constant(x) makes a value of an array, and parameters without a default are "
-                "tensors"
-            )
+            raise no_value(x, name)
         if like is None and isinstance(x, float) and abs(x) == math.inf:
             return self.constant(x)
         constant: Value = self._verbs.number(x, name, like)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
@@ -19,7 +20,7 @@ from exactref_core.evaluate.parameters import plain
 from exactref_core.exact.rationals import exactly
 from exactref_core.op import one_axis
 
-__all__ = ["Compared", "DefinitionViews"]
+__all__ = ["Compared", "DefinitionViews", "no_value"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,19 @@ class Compared(Traced):
         return self.order.shape
 
 
+def no_value(x: Any, name: str) -> DTypeError:
+    """Return the error for what is neither a value of a definition nor a number."""
+    if isinstance(x, Mapping):
+        return DTypeError(
+            f"{name} must be a value of the definition or a number, not the outputs {[*x]} of an "
+            "operation: take one by its name"
+        )
+    return DTypeError(
+        f"{name} must be a value of the definition or a number, not {type(x).__name__}; "
+        "v.constant(x) makes a value of an array, and parameters without a default are tensors"
+    )
+
+
 class DefinitionViews:
     """Verbs over values of a definition and numbers, with the names of the array API standard."""
 
@@ -49,11 +63,7 @@ class DefinitionViews:
             return x
         x = plain(x)
         if isinstance(x, bool) or not isinstance(x, Real):
-            raise DTypeError(
-                f"{name} must be a value of the definition or a number, not {type(x).__name__}; "
-                "v.constant(x) makes a value of an array, and parameters without a default are "
-                "tensors"
-            )
+            raise no_value(x, name)
         if x in (float("inf"), float("-inf")):
             return self.constant(x)
         try:

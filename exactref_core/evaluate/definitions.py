@@ -66,10 +66,11 @@ def by_chain_rule(
 
 
 def definition(function: Callable[..., Any], outputs: tuple[str, ...]) -> Callable[..., Any]:
-    """Return the definition over the core's verbs."""
+    """Return the definition over the core's verbs: of one output the value, as another calls it."""
 
     def over_verbs(verbs: Any, *tensors: Any, **parameters: Any) -> Any:
-        return traced(function, outputs, Definitions(verbs), tensors, parameters)
+        found = traced(function, outputs, Definitions(verbs), tensors, parameters)
+        return found if len(outputs) > 1 else found[outputs[0]]
 
     over_verbs.__doc__ = function.__doc__
     over_verbs.__name__ = name_of(function)

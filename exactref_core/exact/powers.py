@@ -233,6 +233,12 @@ def by_logarithm(arithmetic: Arithmetic, x: Number, y: Number) -> Number | None:
     """
     if not isinstance(arithmetic, LineArithmetic) or side_of(x) <= 0:
         return None
+    split = apart(y) if isinstance(y, Interval) else None
+    if split is not None and not isinstance(x, Interval):
+        # x^(n + t) = x^n x^t, which is told from x^n.
+        whole, beside = rational_power(x, split[0]), by_logarithm(arithmetic, x, split[1])
+        if whole is not None and beside is not None:
+            return arithmetic.multiply(whole, beside)
     power = arithmetic.multiply(y, arithmetic.log(x))
     if not isinstance(power, Interval):
         return None

@@ -10,7 +10,7 @@ from exactref_core.exact.interval import Arithmetic, Interval, Number, rational
 from exactref_core.exact.lines import LineArithmetic
 from exactref_core.exact.separation import Separation, of_rational, root_key
 
-__all__ = ["RootArithmetic", "equal"]
+__all__ = ["RootArithmetic", "equal", "told"]
 
 
 def separation(number: Number) -> Separation | None:
@@ -32,6 +32,15 @@ def equal(arithmetic: Arithmetic, left: Number, right: Number) -> bool:
     """Return whether two numbers are certainly equal."""
     difference = arithmetic.subtract(left, right)
     return not isinstance(difference, Interval) and bool(difference == 0)
+
+
+def told(arithmetic: Arithmetic, x: Number) -> Number:
+    """Return a number of roots as -1, 0 or 1, the ends of domains, where it is one of these."""
+    if isinstance(x, Interval) and x.separation is not None:
+        for value in map(rational, (-1, 0, 1)):
+            if x.low <= value <= x.high and equal(arithmetic, x, value):
+                return value
+    return x
 
 
 class RootArithmetic(LineArithmetic):

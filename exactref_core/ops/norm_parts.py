@@ -3,10 +3,22 @@
 Correct are a quotient by the root and a product with its reciprocal. Products that are distributed
 over the difference, x r - mean r, or x (r weight) + (bias - mean r weight), are worse where the
 mean is far above the spread: they count under "any_order".
+
+A mean is a sum over n, or, under "any_order", updated with the variance: n m = n_A m_A + n_B m_B as
+
+    m = m_A + (m_B - m_A) n_B / n.
+
+Of the stored means difference, quotient, product and sum round. So m_B counts (1+u)^4 times at
+most, and m_A (1 + r t)(1+u) times with r = n_B / n_A, t = (1+u)^3 - 1: (1+u)^(1 + 3 max(r, 1)) or
+less. With 4 (n_A - 1) + 1 + 3 max(r, 1) <= 4 (n - 1), each term of any tree of merges counts
+(1+u)^(4(n-1)) times at most, which is (1+u)^(3(n-1)) more than a sum counts it; where both means
+are multiplied with their weights as well. A merge to n_k terms that underflows loses eta / 2 there,
+and n_k / n of it in the end: sum n_k < n (n+1) / 2 over any tree.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,6 +31,7 @@ __all__ = [
     "affine",
     "check",
     "epsilon",
+    "mean_of",
     "mean_square",
     "normalized",
     "own_statistics",
@@ -106,10 +119,22 @@ def own_statistics(
     v: Any, x: Any, axes: tuple[int, ...], eps: Epsilon, weight: Any = None, bias: Any = None
 ) -> Any:
     """Return x normalized by its mean and variance over some axes, as `normalized` does."""
-    count = size_over(x, axes)
-    mean = spread_over(v, v.scale(v.sum(x, axes), count), x.shape, axes)
+    mean = spread_over(v, mean_of(v, x, axes), x.shape, axes)
     squares = spread_over(v, variance(v, x, axes, 0), x.shape, axes)
     return normalized(v, x, mean, squares, eps, weight, bias)
+
+
+def mean_of(v: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """Return the mean over some axes: a sum over their size, or what updates leave."""
+    n, u = size_over(x, axes), v.compute.unit_roundoff
+    plain = v.scale(v.sum(x, axes), n)
+    if n < 2:
+        return plain
+    # (1+u)^k - 1 <= k u e^(k u), e^y <= 1 / (1 - y) and e^y < 3^y.
+    k = 3 * (n - 1)
+    units = math.ceil(k / (1 - k * u) if 2 * k * u <= 1 else k * 3 ** math.ceil(k * u))
+    merged = v.within(v.sum(v.within(x, units, 0), axes), 0, Fraction(n * (n + 1), 4))
+    return v.admit(plain, plain, v.scale(merged, n), extra="any_order")
 
 
 def size_over(x: Any, axes: tuple[int, ...]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from exactref_core.ops.norm_parts import Epsilon, roots, size_over, spread_over
+from exactref_core.ops.norm_parts import Epsilon, mean_of, roots, size_over, spread_over
 from exactref_core.ops.var import variance
 
 __all__ = ["Statistics", "over", "pulled_back", "scale_slope", "shift_slope", "statistics"]
@@ -30,7 +30,7 @@ class Statistics:
 
 def statistics(v: Any, x: Any, axes: tuple[int, ...], eps: Epsilon) -> Statistics:
     """Return the statistics of x over some axes, spread over these."""
-    mean = spread_over(v, v.scale(v.sum(x, axes), size_over(x, axes)), x.shape, axes)
+    mean = spread_over(v, mean_of(v, x, axes), x.shape, axes)
     squares = spread_over(v, variance(v, x, axes, 0), x.shape, axes)
     apart = v.root_of(squares) if eps.outside and eps.value else None
     return Statistics(v.subtract(x, mean), mean, roots(v, squares, eps)[1], apart)

@@ -74,6 +74,17 @@ def test_rows_that_repeat(name: str) -> None:
     same(many, [np.tile(column, (TIMES, *(1,) * (column.ndim - 1))) for column in joined])
 
 
+def test_a_row_without_axes_before_it_in_many_rows() -> None:
+    @er.define(name="alike_gated", signature="(n),(m,n)->(m,n)")
+    def gated(v: Any, x: Any, y: Any) -> Any:
+        return v.multiply(v.softmax(x), y)
+
+    x, y = np.zeros(3, F), np.tile(np.asarray([3, -6, 1e-40], F), (10, 1))
+    rules = {"dtype": "bfloat16", "rounding": er.Rounding.DOWN}
+    alone = told(gated(x, y[:1], **rules))
+    same(told(gated(x, y, **rules)), [np.tile(part, (10, 1)) for part in alone])
+
+
 def test_attention_with_masks() -> None:
     """Equal queries, of which a mask makes two kinds, and values that are equal in columns."""
     q, k = np.ones((1, 1, 24, 4), F), np.ones((1, 1, 6, 4), F)

@@ -110,6 +110,77 @@ def test_the_branch_decides() -> None:
     assert er.acosh(er.cosh(two), rounding="down").rounded.tolist() == [2.0, 3.0, 1.5]
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_quarter_turn_is_its_own_angle(mode: str) -> None:
+    """Whether an angle is beyond pi / 2, or pi, is not told there, and does not matter."""
+    quarter, half = (np.array([x]) for x in (1.0, -1.0))
+    for outer, wave, arc, x in (("asin", "sin", "asin", quarter), ("acos", "cos", "acos", half)):
+        angle = getattr(er, arc)(x)
+        undone = getattr(er, outer)(getattr(er, wave)(angle), rounding=mode)
+        alone = getattr(er, arc)(x, rounding=mode)
+        assert undone.rounded.tolist() == alone.rounded.tolist()
+
+
+@pytest.mark.parametrize("mode", ["toward_zero", "up"])
+def test_directions_of_infinities_and_zeros_are_exact(mode: str) -> None:
+    inf = math.inf
+    y = np.array([inf, -inf, 3.0, -2.0, 0.0, -0.0, 0.0, 0.0])
+    x = np.array([1.0, 2.0, inf, -inf, -0.0, -0.0, 0.0, 5.0])
+    angle = er.atan2(y, x)
+    assert er.sin(angle, rounding=mode).rounded.tolist() == [1.0, -1.0, *[0.0] * 6]
+    cosine = er.cos(angle, rounding=mode).rounded.tolist()
+    assert cosine == [0.0, 0.0, 1.0, -1.0, -1.0, -1.0, 1.0, 1.0]
+    vast = er.atan(np.array([inf, -inf]))
+    assert er.sin(vast, rounding=mode).rounded.tolist() == [1.0, -1.0]
+    assert er.cos(vast, rounding=mode).rounded.tolist() == [0.0, 0.0]
+    corner = float(er.cos(er.atan2(np.array([-inf]), np.array([-inf]))).rounded.tolist()[0])
+    assert corner == -math.sqrt(0.5)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_powers_of_sums_of_logarithms_are_rational(mode: str) -> None:
+    two, ten = np.array([2.0, 2.0]), np.array([10.0, 10.0])
+    double = er.multiply(er.log2(np.array([0.75, 3.0])), np.array([2.0, -1.0]))
+    found = er.pow(two, double, rounding=mode).rounded.tolist()
+    assert found[0] == 0.5625
+    assert holds(Fraction(1, 3), mode, found[1])
+    gap = er.subtract(er.log10(np.array([16.0, 3.0])), er.log10(np.array([4.0, 0.5])))
+    assert er.pow(ten, gap, rounding=mode).rounded.tolist() == [4.0, 6.0]
+    ends = er.pow(np.full(3, 2.0), er.log2(np.array([0.0, math.inf, -1.0])))
+    assert np.array_equal(ends.rounded, [0.0, math.inf, math.nan], equal_nan=True)
+
+
+def test_powers_beside_a_whole_exponent_are_told_from_it() -> None:
+    """x^(n - t) for 0 < t < 2^-1e5 is below x^n where x > 1, and above it where x < 1."""
+    x, exponent = np.array([3.0, 0.5, 5.0]), er.tanh(np.array([1e5, 1e5, 1e5]))
+    up = er.pow(x, exponent, rounding="up").rounded.tolist()
+    down = er.pow(x, exponent, rounding="down").rounded.tolist()
+    assert up == [3.0, math.nextafter(0.5, 1), 5.0]
+    assert down == [math.nextafter(3, 0), 0.5, math.nextafter(5, 0)]
+    square = er.pow(x, er.add(exponent, np.ones(3)), rounding="down").rounded.tolist()
+    assert square == [math.nextafter(9, 0), 0.25, math.nextafter(25, 0)]
+
+
+def test_functions_of_one_irrational_number_cancel() -> None:
+    x = np.array([1.0, -3.0])
+    first, second = (er.sin(er.exp(x)) for _ in range(2))
+    assert er.subtract(first, second).rounded.tolist() == [0.0, 0.0]
+    assert er.divide(first, second, rounding="up").rounded.tolist() == [1.0, 1.0]
+    four = (er.tan(er.erf(np.array([-4.0]))) for _ in range(2))
+    assert er.subtract(*four).rounded.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_ends_of_domains_are_seen_among_square_roots(mode: str) -> None:
+    """tan(-atan(1)) is -1, as a quotient of two square roots."""
+    tangent = er.tan(er.negative(er.atan(np.array([1.0]))))
+    one = np.array([-1.0])
+    for name in ("acos", "asin", "log1p", "atanh"):
+        f = getattr(er, name)
+        found = f(tangent, rounding=mode).rounded.tolist()
+        assert found == f(one, rounding=mode).rounded.tolist(), name
+
+
 @pytest.mark.parametrize("mode", ["nearest_even", "toward_zero"])
 def test_directions_are_quotients(mode: str) -> None:
     y, x = [3, 3, -5, 0], [4, -4, 12, -2]

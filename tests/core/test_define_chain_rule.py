@@ -153,3 +153,24 @@ def test_what_has_no_gradient_is_named() -> None:
     er.define(lambda v, x: v.root(x), name="chain_verb", backward="chain_rule")
     with pytest.raises(InputError, match="the verb 'sqrt' itself"):
         er.backward.chain_verb([1.0], [1.0])
+
+
+def test_own_operations_inside_each_other() -> None:
+    @er.define(name="chain_inner", backward="chain_rule")
+    def inner(v: Any, x: Any, s: float = 2.0) -> Any:
+        return v.multiply(v.square(x), s)
+
+    @er.define(name="chain_pair", outputs=("first", "second"), backward="chain_rule")
+    def pair(v: Any, x: Any) -> Any:
+        return {"first": v.square(x), "second": v.multiply(x, 5)}
+
+    @er.define(name="chain_outer", backward="chain_rule")
+    def outer(v: Any, x: Any) -> Any:
+        return v.add(v.chain_inner(x, s=3.0), v.chain_pair(v.chain_inner(x))["second"])
+
+    # 3 x^2 + 5 (2 x^2) = 13 x^2.
+    assert outer([1.5, -2.0]).rounded.tolist() == [29.25, 52.0]
+    assert er.backward.chain_outer([1.0, 2.0], [1.5, -2.0]).rounded.tolist() == [39.0, -104.0]
+    er.define(lambda v, x: v.add(v.chain_pair(x), 1), name="chain_all_of_a_pair")
+    with pytest.raises(DTypeError, match=r"add: x1 .* \['first', 'second'\] of an operation: take"):
+        er.chain_all_of_a_pair([1.0])
