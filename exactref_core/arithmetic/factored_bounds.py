@@ -8,6 +8,7 @@ rounding of a factor is multiplied by the other one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exactref_core.arithmetic import rules
@@ -35,8 +36,8 @@ def bound(reading: FloatBounds, node: Node, flat: Indices | None) -> Bound:
     moved = reading.get(node.operands[2], flat).error
     size = magnitude(reading.value(direct, flat))
     error = ALGEBRA.minimum(given.inherited, carried(ALGEBRA, node, moved, of, reading.flush))
-    form, flush = sum_format(direct), reading.flush
-    whole = rules.rounded_step(ALGEBRA, form, size, error, 1, rules.HALF * 0, flush)
+    form, flush = sum_format(node), reading.flush
+    whole = rules.rounded_step(ALGEBRA, form, size, error, 1, Fraction(0), flush)
     return Bound(whole, error, given.states, given.unsure)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from exactref_core.errors import DTypeError
 
-__all__ = ["Traced"]
+__all__ = ["KNOWN_AS", "Traced"]
 
 VERBS = {
     "add": "v.add(x, y)",
@@ -26,9 +26,25 @@ COMPARED = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_eq
 COMPARED |= {"eq": "equal", "ne": "not_equal"}
 BRANCH = "v.where(v.greater(x, y), yes, no)"
 NUMBERS = ("bool", "float", "int", "complex", "index", "len", "iter")
-# What NumPy calls that which has another name here.
-RENAMED = {"power": "pow", "absolute": "abs", "true_divide": "divide", "concatenate": "concat"}
-RENAMED |= {"amax": "max", "amin": "min", "log_softmax": "log_softmax", "clamp": "clip"}
+# What other libraries call verbs.
+KNOWN_AS = {
+    "absolute": "abs",
+    "amax": "max",
+    "amin": "min",
+    "cat": "concat",
+    "clamp": "clip",
+    "concatenate": "concat",
+    "div": "divide",
+    "gather": "take",
+    "mul": "multiply",
+    "neg": "negative",
+    "norm": "vector_norm",
+    "permute": "permute_dims",
+    "power": "pow",
+    "sub": "subtract",
+    "true_divide": "divide",
+    "view": "reshape",
+}
 
 
 def refused(what: str, instead: str) -> DTypeError:
@@ -38,7 +54,7 @@ def refused(what: str, instead: str) -> DTypeError:
 
 def called(name: str) -> DTypeError:
     """Return the error of a library's function that is given a value."""
-    verb = RENAMED.get(name, name)
+    verb = KNOWN_AS.get(name, name)
     return refused("numbers for functions of other libraries", f"v.{verb}(...), a verb")
 
 

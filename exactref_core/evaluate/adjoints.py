@@ -14,7 +14,7 @@ from exactref_core.errors import InputError
 
 __all__ = ["STORE", "Adjoints", "parts_of", "pass_on"]
 
-# The error of an intermediate store, in units and smallest subnormals: see `definitions.stored`.
+# The error of an intermediate store in units and smallest subnormals (`definition_verbs.stored`).
 STORE = (1, Fraction(1, 2))
 
 

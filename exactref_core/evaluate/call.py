@@ -75,7 +75,7 @@ def call(
 ) -> Result:
     """Return the result of an operation on inputs, given in the order of ``op.tensors``.
 
-    ``params`` holds the operation's own parameters and ``dtype``, ``rounding``, ``overflow``.
+    ``params`` holds the operation's own parameters and those of every call (``COMMON_NAMES``).
     ``compute`` is the format that intermediates are stored in, unless that of the inputs and the
     output says.
     """

@@ -10,6 +10,7 @@ from numbers import Number
 from typing import Any
 
 from exactref_core.arithmetic.graph import Node
+from exactref_core.arithmetic.traced import KNOWN_AS
 from exactref_core.arithmetic.verbs import Complex, Value, Verbs
 from exactref_core.errors import DTypeError, UnknownNameError
 from exactref_core.evaluate.adjoints import STORE
@@ -25,22 +26,6 @@ from exactref_core.registry import get_op
 from exactref_core.result import Result
 
 __all__ = ["Definitions", "store"]
-
-# What other libraries call verbs.
-KNOWN_AS = {
-    "cat": "concat",
-    "concatenate": "concat",
-    "clamp": "clip",
-    "mul": "multiply",
-    "sub": "subtract",
-    "div": "divide",
-    "neg": "negative",
-    "norm": "vector_norm",
-    "power": "pow",
-    "permute": "permute_dims",
-    "view": "reshape",
-    "gather": "take",
-}
 
 
 class Definitions(DefinitionViews):

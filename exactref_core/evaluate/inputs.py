@@ -15,6 +15,7 @@ from exactref_core.arithmetic.verbs import Complex, Value
 from exactref_core.array import Array
 from exactref_core.errors import DTypeError, InputError
 from exactref_core.evaluate.outputs import PartsOutput
+from exactref_core.evaluate.parameters import takes_complex
 from exactref_core.formats.catalogue import get_format, part_format
 from exactref_core.formats.format import Format
 from exactref_core.op import Op
@@ -90,10 +91,8 @@ def number_as(x: Any, name: str, form: Format) -> Source:
 
 
 def take_optional(value: Any, name: str, form: Format) -> Source:
-    """Return an optional tensor; a Python number takes the format of the others."""
-    if isinstance(value, (int, float, complex)):
-        return asarray(value, dtype=form, name=name)
-    return take(value, name)
+    """Return an optional tensor; a Python number takes the format of the others, as in `taken`."""
+    return number_as(value, name, form) if is_number(value) else take(value, name)
 
 
 def formats(op: Op, sources: Mapping[str, Source], dtype: Format | None) -> tuple[Format, Format]:
@@ -145,7 +144,7 @@ def cast_formats(
 def input_format(op: Op, sources: Mapping[str, Source]) -> Format:
     """Return the one format that all inputs have; DTypeError where the operation takes none."""
     form = one_format(op, sources)
-    if form.is_complex and not any(name.startswith("complex") for name in op.domain.dtypes):
+    if form.is_complex and not takes_complex(op):
         raise DTypeError(f"{op.name} takes real inputs; {op.tensors[0]} is {form.name}")
     return form
 

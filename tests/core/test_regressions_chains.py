@@ -98,3 +98,13 @@ def test_a_result_that_is_only_stored_again_keeps_what_its_store_rounds(
             moved = er.astype(result.reshape(8, 8).transpose(), wide)
             turned = er.asarray(stored.values().reshape(8, 8).T.astype(np.float64))
             assert moved.covers(er.asarray(turned, wide), standard, flush_to_zero=flush).all()
+
+
+@pytest.mark.parametrize("standard", ["normal", "any_order"])
+def test_no_number_comes_of_a_product_that_is_infinite_in_any_order(standard: str) -> None:
+    rows = [[4.0, np.inf, 2.0, -1.0, -4.0], [3.0, 2.0, 0.0, 3.0, 0.0]]
+    result = er.subtract(er.prod(rows, axis=-1), er.negative([-(2.0**-540), 1.0]))
+    for end in result.finite_range(standard):
+        assert np.array_equal(end.values(), [np.nan, 1.0], equal_nan=True)
+    may = [result.may_be(value, standard).tolist()[0] for value in ("+inf", "-inf", "nan")]
+    assert may == [True, False, False]

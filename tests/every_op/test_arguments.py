@@ -79,6 +79,8 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: er.var(X, ddof=1), er.DTypeError, "use correction"),
     (lambda: er.vector_norm(X, p=1), er.DTypeError, "use ord"),
     (lambda: er.add(er.asarray(X, "bfloat16"), 0.1), er.InputError, "x2=0.1 is no bfloat16 number"),
+    (lambda: er.clip(er.asarray(X, "bfloat16"), 0.1), er.InputError, "min=0.1 is no bfloat16"),
+    (lambda: er.clip(X, np.float64(0.1)), er.DTypeError, "min is float64"),
     (lambda: er.add(X, 1e39), er.InputError, "no float32 number"),
     (lambda: er.add(X, 1j), er.DTypeError, "x2 holds complex numbers"),
     (lambda: er.add(X, True), er.DTypeError, "x2 is bool"),
