@@ -7,7 +7,9 @@ same. Where a step is not known to depend on these alone, each element is of its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from math import isqrt
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -21,6 +23,11 @@ __all__ = ["alike", "each_alike"]
 
 # Elements from which equal ones are looked for, and numbers that are compared for it at most.
 FEW, MOST = 16, 1 << 22
+# Elements from which equal ones are looked for among SAMPLE times the square root of as many first:
+# where every kind has two or more elements, SAMPLE**2 / 2 pairs or more are expected in these.
+MANY, SAMPLE = 256, 4
+# Terms of a row that tell most rows apart.
+BEGIN = 2
 # Steps of a graph on a path, beyond which Python's stack is too short.
 DEEPEST = 64
 # Each element depends on the same element of the operands.
@@ -43,10 +50,24 @@ def alike(node: Node, flat: Indices, least: int = FEW) -> tuple[Indices, Indices
     """
     if flat.size < max(least, FEW) or node.depth > DEEPEST:
         return flat, np.arange(flat.size)
+    if least > FEW and flat.size >= MANY and not seem_alike(node, flat):
+        return flat, np.arange(flat.size)
     _, first, back = np.unique(
         Comparison().kinds(node, flat), return_index=True, return_inverse=True
     )
     return flat[first], back
+
+
+def seem_alike(node: Node, flat: Indices) -> bool:
+    """Return whether some of a few elements are alike: by terms that rows begin with, then by all.
+
+    Those that differ in the terms that are compared differ.
+    """
+    count = SAMPLE * isqrt(flat.size)
+    some = np.random.default_rng(0).choice(flat, count, replace=False)
+    return all(
+        np.unique(Comparison(terms).kinds(node, some)).size < count for terms in (BEGIN, None)
+    )
 
 
 def each_alike(node: Node, flat: Indices, ask: Callable[[Node, int], T]) -> list[T]:
@@ -57,9 +78,13 @@ def each_alike(node: Node, flat: Indices, ask: Callable[[Node, int], T]) -> list
 
 
 class Comparison:
-    """The kinds of elements, as numbers that are equal where these are; of one list of elements."""
+    """The kinds of elements, as numbers that are equal where these are; of one list of elements.
 
-    def __init__(self) -> None:
+    With ``terms`` only as many of each row are compared: of fewer kinds then, never of more.
+    """
+
+    def __init__(self, terms: int | None = None) -> None:
+        self.terms = terms
         self.known: dict[tuple[Node, int], tuple[Indices, Kinds]] = {}
         self.left = MOST
 
@@ -94,8 +119,8 @@ class Comparison:
         if verb in AMONG:
             return self.among(node, flat)
         if verb in SAME and all(x.shape == node.shape or x.verb == "constant" for x in operands):
-            return together([self.kinds(x, flat) for x in operands])
-        return flat
+            return together(self.kinds(x, flat) for x in operands)
+        return numbered(flat)
 
     def chosen(self, operands: tuple[Node, ...], which: Any, source: Any) -> Kinds:
         """Return the kinds of elements taken out of several nodes."""
@@ -104,35 +129,38 @@ class Comparison:
             where = np.flatnonzero(which == place)
             if where.size:
                 found[where] = self.kinds(operand, source[where].astype(np.intp))
-        return together([which.astype(np.intp), found])
+        return together((numbered(which), found))
 
     def by_rows(self, node: Node, flat: Indices) -> Kinds:
         """Return the kinds of what is made of rows."""
+        if any(node.shape not in (x.shape, x.shape[:-1]) for x in node.operands):
+            return numbered(flat)
         rows, back = np.unique(flat, return_inverse=True)
-        found = []
-        for operand in node.operands:
+
+        def of(operand: Node) -> Kinds:
             if operand.shape == node.shape:
-                found.append(self.kinds(operand, rows))
-            elif operand.shape[:-1] != node.shape:
-                return flat
-            else:
-                places = sum_terms(Node("sum", (operand,), node.shape), rows)
-                found.append(self.lists(operand, places, rows))
-        return together(found)[back]
+                return self.kinds(operand, rows)
+            places = sum_terms(Node("sum", (operand,), node.shape), rows)
+            return self.lists(operand, places, rows)
+
+        return together(of(x) for x in node.operands)[back]
 
     def products(self, node: Node, flat: Indices) -> Kinds:
         """Return the kinds of elements of matrix products: those of the row and of the column."""
         (*_, m, k), n = node.operands[0].shape, node.operands[1].shape[-1]
         batch, place = np.divmod(flat, m * n)
-        sides = (batch * m + place // n, batch * n + place % n)
-        found = []
-        for side, operand, mine in zip(sides, node.operands, (0, 1), strict=True):
-            lines, first, back = np.unique(side, return_index=True, return_inverse=True)
-            if lines.size * k > MOST:
-                return flat
-            places = dot_terms(node, flat[first])[mine]
-            found.append(self.lists(operand, places, lines)[back])
-        return together(found)
+        sides = [
+            np.unique(side, return_index=True, return_inverse=True)
+            for side in (batch * m + place // n, batch * n + place % n)
+        ]
+        if any(lines.size * k > MOST for lines, *_ in sides):
+            return numbered(flat)
+        return together(
+            self.lists(operand, dot_terms(node, flat[first])[mine], lines)[back]
+            for mine, (operand, (lines, first, back)) in enumerate(
+                zip(node.operands, sides, strict=True)
+            )
+        )
 
     def softmax(self, node: Node, flat: Indices) -> Kinds:
         """Return the kinds of what is made of rows of scores."""
@@ -140,43 +168,48 @@ class Comparison:
         n = scores.shape[-1]
         rows, back = np.unique(flat // width, return_inverse=True)
         if rows.size * n > MOST:
-            return flat
+            return numbered(flat)
         masks = [mask for mask in (node.attrs.keep, node.attrs.finite) if mask is not None]
-        places = rows[:, None] * n + np.arange(n)
-        of_rows = [self.lists(scores, places, rows)]
-        # A row alone has an axis of length 1 before it.
-        index = np.unravel_index(rows, scores.shape[:-1] or (1,))
-        shape = (1, *scores.shape)[-max(len(scores.shape), 2) :]
-        of_rows += [numbered(bits(np.broadcast_to(mask, shape)[index])) for mask in masks]
-        found = [together(of_rows)[back]]
-        if node.verb == "attend":
-            columns = flat // width // node.shape[-2] * width + flat % width
-            ones, where = np.unique(columns, return_inverse=True)
-            starts = ones // width * n * width + ones % width
-            places = starts[:, None] + np.arange(n) * width
-            found.append(self.lists(node.operands[1], places, ones)[where])
-        elif node.verb != "logsumexp":
-            found.append(self.kinds(scores, flat))
-            own = np.unravel_index(flat, scores.shape)
-            found += [np.broadcast_to(mask, scores.shape)[own].astype(np.intp) for mask in masks]
-        return together(found)
+        own = None if node.verb in ("logsumexp", "attend") else np.unravel_index(flat, scores.shape)
+
+        def parts() -> Iterator[Kinds]:
+            if own is not None:
+                yield self.kinds(scores, flat)
+                for mask in masks:
+                    yield numbered(np.broadcast_to(mask, scores.shape)[own])
+            yield self.lists(scores, rows[:, None] * n + np.arange(n), rows)[back]
+            # A row alone has an axis of length 1 before it.
+            index = np.unravel_index(rows, scores.shape[:-1] or (1,))
+            shape = (1, *scores.shape)[-max(len(scores.shape), 2) :]
+            for mask in masks:
+                yield numbered(bits(np.broadcast_to(mask, shape)[index]))[back]
+            if node.verb == "attend":
+                columns = flat // width // node.shape[-2] * width + flat % width
+                ones, where = np.unique(columns, return_inverse=True)
+                starts = ones // width * n * width + ones % width
+                places = starts[:, None] + np.arange(n) * width
+                yield self.lists(node.operands[1], places, ones)[where]
+
+        return together(parts())
 
     def among(self, node: Node, flat: Indices) -> Kinds:
         """Return the kinds of what is made of an element and of rows of all operands."""
         n = node.shape[-1]
         rows, back = np.unique(flat // n, return_inverse=True)
         if any(x.shape != node.shape for x in node.operands):
-            return flat
+            return numbered(flat)
         places = rows[:, None] * n + np.arange(n)
-        found = [self.lists(x, places, rows)[back] for x in node.operands[-2:]]
-        place = [flat % n] if node.verb == "ties" and node.attrs.first else []
-        return together([*found, *place, *(self.kinds(x, flat) for x in node.operands)])
+        own = (self.kinds(x, flat) for x in node.operands)
+        place = [numbered(flat % n)] if node.verb == "ties" and node.attrs.first else []
+        lists = (self.lists(x, places, rows)[back] for x in node.operands[-2:])
+        return together(chain(own, place, lists))
 
     def lists(self, node: Node, places: Indices, otherwise: Indices) -> Kinds:
         """Return the kinds of lists of a node's elements, a row each."""
+        places = places[:, : self.terms]
         self.left -= places.size
         if self.left < 0:
-            return otherwise
+            return numbered(otherwise)
         if not places.size:
             return np.zeros(len(places), np.intp)
         rows = self.kinds(node, places.reshape(-1)).reshape(places.shape)
@@ -192,14 +225,19 @@ def bits(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def numbered(values: npt.NDArray[Any]) -> Kinds:
-    """Return small numbers that are equal where values are."""
+    """Return numbers below how many differ that are equal where values are."""
     return np.unique(values, return_inverse=True)[1].reshape(-1)
 
 
-def together(parts: list[Kinds]) -> Kinds:
-    """Return the kinds of lists of things of some kinds."""
-    found = numbered(parts[0])
-    for part in parts[1:]:
-        other = numbered(part)
-        found = numbered(found * (other.max(initial=0) + 1) + other)
+def together(parts: Iterable[Kinds]) -> Kinds:
+    """Return the kinds of lists of things of some kinds; what differs already is not compared."""
+    kinds = iter(parts)
+    found = next(kinds)
+    while (count := span(found)) < found.size and (part := next(kinds, None)) is not None:
+        found = numbered(part * count + found)
     return found
+
+
+def span(kinds: Kinds) -> int:
+    """Return how many kinds there are."""
+    return int(kinds.max(initial=-1)) + 1

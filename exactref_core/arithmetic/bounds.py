@@ -164,10 +164,11 @@ class FloatBounds(Layered):
         result = self.get(node.operands[1], flat)
         if extra and extra != self.standard.name:
             return result
-        if node in self.least and first_suffices(node):
+        if node in self.least and (extra or first_suffices(node)):
             # Of such nodes the lower end of an error is asked for, and where numbers may be stored.
             # The first computation always counts: the union is no nearer to the exact value, holds
-            # every number that the first one holds, and has no clip.
+            # every number that the first one holds, and has no clip. Where others are extra ones,
+            # nearly all that kernels store is as near as the first one tells.
             return Bound(result.error, result.error, result.states, result.unsure)
         for computation in node.operands[2:]:
             other = self.get(computation, flat)

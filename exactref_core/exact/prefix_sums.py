@@ -9,6 +9,7 @@ an addition errs by at most u times its own result, whatever came before.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ __all__ = ["Sums", "ends", "from_block_starts", "magnitude_sums", "prefix_sums"]
 Ends = tuple[Floats, Floats]
 
 SPAN = 32
+# Numbers from which rows are long, and sums of them that are worth NumPy's cost of a loop.
+LONG, WIDTH = 256, 64
 CHUNK = 1 << 15
 
 
@@ -35,8 +38,20 @@ class Sums:
 
 
 def magnitude_sums(rows: npt.NDArray[Any]) -> Ends:
-    """Return bounds below and above sum |x| along the last axis, of float64 rows of any rank."""
-    return ends(np.abs(rows).sum(axis=-1), rows.shape[-1] + 4)
+    """Return bounds below and above sum |x| along the last axis, of float64 rows of any rank.
+
+    Of long rows numbers far apart are added up first, then these sums: every number goes through
+    few additions, in whatever order NumPy makes those of one sum.
+    """
+    values, steps = np.abs(rows), 4
+    n = values.shape[-1]
+    if n >= LONG:
+        width = max(WIDTH, isqrt(n))
+        count = n // width
+        full, rest = values[..., : count * width], values[..., count * width :]
+        sums = full.reshape(*full.shape[:-1], count, width).sum(axis=-2)
+        values, steps = np.concatenate([sums, rest], axis=-1), steps + count
+    return ends(values.sum(axis=-1), values.shape[-1] + steps)
 
 
 def ends(values: Floats, steps: int, more: Floats | float = 0.0) -> Ends:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 import exactref as er
-from exactref_core.exact.prefix_sums import prefix_sums
+from exactref_core.exact.prefix_sums import magnitude_sums, prefix_sums
 
 BITS = 1200  # of a fixed point that holds every float64 number below
 
@@ -45,6 +46,17 @@ def test_the_three_sums_of_long_rows(n: int, kind: str) -> None:
         assert low <= value <= high
     low, high = fixed(np.concatenate(found.running))
     assert (high - low) * 10**10 < high
+
+
+@pytest.mark.parametrize("n", [0, 1, 255, 256, 6272, 100003])
+def test_sums_of_magnitudes_of_long_rows_err_by_few_roundings(n: int) -> None:
+    rng = np.random.default_rng(n)
+    x = np.ldexp(rng.standard_normal((2, n)), rng.integers(-40, 40, (2, n)))
+    for row, *ends in zip(x, *magnitude_sums(x), strict=True):
+        low, high = fixed(np.asarray(ends))
+        exact = sum(map(abs, fixed(row)))
+        assert low <= exact <= high
+        assert (high - low) * 2**52 <= (n + 8 if n < 256 else 4 * isqrt(n) + 64) * exact
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
