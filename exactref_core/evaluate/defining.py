@@ -104,10 +104,12 @@ def names(what: str, given: Any) -> tuple[str, ...]:
     return found
 
 
-def among(what: str, given: tuple[str, ...], known: Any) -> tuple[str, ...]:
+def among(
+    what: str, given: tuple[str, ...], known: Any, those: str = "there are"
+) -> tuple[str, ...]:
     """Return names, InputError for those that are none of the known ones."""
     if other := [name for name in given if name not in known]:
-        raise InputError(f"{what} names {other}; there are {[*known]}")
+        raise InputError(f"{what} names {other}; {those} {[*known]}")
     return given
 
 
@@ -129,7 +131,8 @@ def parameters_of(
         raise InputError(f"define() takes a function f(v, x, ...), not {function!r}")
     called = name_of(function)
     given = list(inspect.signature(function).parameters.values())[1:]
-    among("optional", optional, [p.name for p in given if p.default is None])
+    absent = [p.name for p in given if p.default is None]
+    among("optional", optional, absent, "parameters whose default is None are")
     among("arrays", arrays, [p.name for p in given])
     tensors, defaults, others = [], {}, []
     for p in given:

@@ -33,6 +33,15 @@ def side_of(number: Number) -> int:
     return -1 if number.high < 0 or (number.high == 0 and number.open_high) else 0
 
 
+def tell_by_sizes(left: Interval, right: Interval) -> bool:
+    """Return whether sizes may tell more of a sum than ends: not of a number that has ends of its
+    own and one below all exponents, which moves these by less than their rounding."""
+    beyond = [x for x in (left, right) if is_beyond(x)]
+    if len(beyond) != 1:
+        return bool(beyond)
+    return not (gmpy2.is_finite(beyond[0].low) and gmpy2.is_finite(beyond[0].high))
+
+
 class SizedArithmetic(Arithmetic):
     """Interval arithmetic in which numbers beyond all exponents have sizes."""
 
@@ -116,7 +125,7 @@ class SizedArithmetic(Arithmetic):
     def add(self, left: Number, right: Number) -> Number:
         """Return left + right."""
         pair = isinstance(left, Interval) and isinstance(right, Interval)
-        if pair and (is_beyond(left) or is_beyond(right)) and not left.kin(right):
+        if pair and tell_by_sizes(left, right) and not left.kin(right):
             found = self.sum_of_sizes(left, right)
             if found is not None:
                 return found

@@ -73,7 +73,7 @@ def endless(v: Any, x: Any) -> Any:
         ({"signature": 3}, "signature 3"),
         ({"outputs": ("a", "a")}, "tuple of names"),
         ({"outputs": (1,)}, "tuple of names"),
-        ({"optional": ("bias",)}, r"optional names \['bias'\]"),
+        ({"optional": ("bias",)}, r"optional names \['bias'\]; .* default is None"),
         ({"arrays": "mask"}, "arrays must be a tuple"),
         ({"gradients": ("y",), "backward": lambda v, g, x: {"x": g}}, r"gradients names \['y'\]"),
         ({"backward": lambda v, x: {"x": x}}, "called as v, grad_output, x"),
