@@ -161,8 +161,10 @@ def multiply(attrs: Any, x: Approx, y: Approx) -> Approx:
     unsafe = ~safe_product(x.high, y.high, p)
     lost = None
     if unsafe.any():
-        # TwoProd would lose bits: float64's own rounding is left.
-        lost, e = np.where(unsafe, rounding(p), 0.0), np.where(unsafe, 0.0, e)
+        # TwoProd would lose bits: float64's own rounding is left, of which products by 0 have none.
+        inexact = unsafe & (x.high != 0) & (y.high != 0)
+        lost = np.where(inexact, rounding(p), 0.0) if inexact.any() else None
+        e = np.where(unsafe, 0.0, e)
     if plain:
         return finish(p, e, lost, special, unsure)
     a, b, dx, dy = np.abs(x.high), np.abs(y.high), np.asarray(x.spread), np.asarray(y.spread)

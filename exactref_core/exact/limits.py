@@ -50,8 +50,10 @@ def near(name: str, arithmetic: Any, x: Number) -> Number | None:
         center, rest = (rational(0), x) if found is None else found
         if not small(arithmetic, rest):
             return None
-        if name in GAMMAS:
-            return around(arithmetic, name, center, rest) if is_pole(center) else None
+        if name in GAMMAS and is_pole(center):
+            return around(arithmetic, name, center, rest)
+        if name not in ENDS:
+            return None
         if center in ENDS[name]:
             return ENDS[name][center](arithmetic, rest)
     return None
@@ -211,6 +213,10 @@ ENDS: dict[str, dict[int, Callable[[LineArithmetic, Number], Number]]] = {
         -1: lambda a, t: -inverse_tail(a, t),
     },
     "erfc": {0: lambda a, t: a.subtract(ONE, a.rising("erf", t))},
+    "lgamma": {
+        1: lambda a, t: log_gamma(a, t),
+        2: lambda a, t: a.add(a.rising("log1p", t), log_gamma(a, t)),
+    },
     "cos": {0: lambda a, t: one_and(a, "sin", t, -1)},
     "cosh": {0: lambda a, t: one_and(a, "sinh", t, 1)},
     "exp": {0: lambda a, t: a.add(ONE, a.rising("expm1", t))},

@@ -221,3 +221,15 @@ def test_what_is_beside_an_integer_is_none() -> None:
     base, near = np.array([-2.0, -0.5, -3.0]), np.array([2e5, 300.0, 1e30])
     for exponent in (er.tanh(near), er.gelu(-near), er.erfc(-near), er.sigmoid(near)):
         assert np.isnan(np.asarray(er.pow(base, exponent).rounded)).all()
+
+
+def test_the_gamma_function_is_told_from_one_at_one_and_two() -> None:
+    """lgamma(1 - t) is near g t, lgamma(2 - t) near (g - 1) t, g = 0.577... Euler's constant."""
+    x = np.array([2.0, 6.0, 25.0, 300.0])
+    least, one, two = 5e-324, er.erf(x), er.erfc(-x)
+    for mode, ends in (("up", (least, -0.0)), ("down", (0.0, -least))):
+        c = gmpy2.context(precision=3000)
+        for found, near, end in ((one, 1, ends[0]), (two, 2, ends[1])):
+            values = [c.lgamma(c.sub(near, c.erfc(gmpy2.mpfr(v))))[0] for v in x.tolist()[:3]]
+            wanted = [rounded(value, mode) for value in values] + [end]
+            assert er.lgamma(found, rounding=mode).rounded.tolist() == wanted

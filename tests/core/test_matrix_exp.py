@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import exactref as er
+from exactref_core.arithmetic.fast import FastReading
 from exactref_core.errors import InputError
+from exactref_core.evaluate.outputs import PartsOutput
 
 pytest.importorskip("flint")
 
@@ -93,6 +95,16 @@ def test_exact_where_the_series_ends() -> None:
     assert chain.exact.value(0, 2).midpoint.to_fraction() == 7
     mixed = er.matrix_exp([[0.0, 0.0], [0.0, -50.0]], rounding="up")
     assert mixed.rounded.tolist()[0] == [1.0, 0.0]
+
+
+def test_the_gradient_of_zeros_is_exact_in_float64() -> None:
+    """It is scaled by powers of two that are far from 1; a product with 0 rounds nothing."""
+    zeros = np.zeros((3, 3), np.float32)
+    (output,) = er.backward.matrix_exp(zeros, zeros)._outputs.values()
+    assert isinstance(output, PartsOutput)
+    found = FastReading(False).whole(output.parts[0].source)
+    assert not np.any(found.high)
+    assert not np.any(found.spread)
 
 
 @pytest.mark.parametrize("mode", ["up", "down", "toward_zero", "nearest_even", "nearest_away"])
