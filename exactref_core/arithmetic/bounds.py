@@ -224,15 +224,17 @@ class FloatBounds(Layered):
             never = ~np.isfinite(high) & ((sets & states.FINITE) == 0) & ~unsure
             error, inherited = cleared(error, never), cleared(inherited, never)
         error, inherited = without_bound(bounds, error), without_bound(bounds, inherited)
-        if unsure is not None:
-            # Where it is open whether a number is stored, none may be, which has no error.
-            error, inherited = perhaps_none(error, unsure), perhaps_none(inherited, unsure)
+        if unsure is not None and result.special is not None:
+            # Where it is open whether a number is stored for an infinity or NaN, there may be none,
+            # and no error.
+            maybe = unsure & (result.special != 0)
+            error, inherited = perhaps_none(error, maybe), perhaps_none(inherited, maybe)
         return Bound(error, inherited, sets, unsure)
 
 
-def perhaps_none(error: Bracket, unsure: Any) -> Bracket:
-    """Return an error that is not known to have no bound where sets are unsure."""
-    return Bracket(np.where(unsure & np.isinf(error.low), 0.0, error.low), error.high)
+def perhaps_none(error: Bracket, where: Any) -> Bracket:
+    """Return an error that is not known to have no bound in some places."""
+    return Bracket(np.where(where & np.isinf(error.low), 0.0, error.low), error.high)
 
 
 def without_bound(bounds: list[Bound], error: Bracket) -> Bracket:
