@@ -99,11 +99,12 @@ def chosen_brackets(node: Node, a: Floats, b: Floats, flat: Indices) -> list[Bra
         some = slice(start, start + step)
         place, inside = np.divmod(flat[some], m * n)
         row, column = np.divmod(inside, n)
-        index: tuple[Any, ...] = np.unravel_index(place, batches) if batches else ()
-        of_row, of_column = (*index, row), (*index, slice(None), column)
-        rows, columns = left[of_row], right[of_column]
-        columns = columns if batches else columns.T
-        factors = np.ascontiguousarray(rows.T), np.ascontiguousarray(columns.T)
+        if batches:
+            index: tuple[Any, ...] = np.unravel_index(place, batches)
+            rows, columns = left[(*index, row)].T, right[(*index, slice(None), column)].T
+        else:
+            rows, columns = np.take(left.T, row, axis=1), np.take(right, column, axis=1)
+        factors = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
         found[..., some] = chosen_prefix_products(*factors)
     return [Bracket(low, high) for low, high in found]
 
