@@ -101,7 +101,8 @@ def chosen_brackets(node: Node, a: Floats, b: Floats, flat: Indices) -> list[Bra
         row, column = np.divmod(inside, n)
         if batches:
             index: tuple[Any, ...] = np.unravel_index(place, batches)
-            rows, columns = left[(*index, row)].T, right[(*index, slice(None), column)].T
+            of_row, of_column = (*index, row), (*index, slice(None), column)
+            rows, columns = left[of_row].T, right[of_column].T
         else:
             rows, columns = np.take(left.T, row, axis=1), np.take(right, column, axis=1)
         factors = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
