@@ -25,6 +25,8 @@ __all__ = ["LineArithmetic", "apart"]
 
 # Rests below this share of the offset are kept apart in products: less than the ends lose.
 NEAR = 8
+# At fewer bits, which are asked first, sums and products are plain: few numbers need more.
+LEAST = 128
 
 
 def rest_of(number: Interval) -> Number:
@@ -52,6 +54,8 @@ class LineArithmetic(SizedArithmetic):
 
     def add(self, left: Number, right: Number) -> Number:
         """Return left + right: (a + s) + (b + t) = (a + b) + (s + t)."""
+        if self.precision < LEAST:
+            return super().add(left, right)
         if not isinstance(left, Interval):
             left, right = right, left
         if not isinstance(left, Interval):
@@ -78,6 +82,8 @@ class LineArithmetic(SizedArithmetic):
     def multiply(self, left: Number, right: Number) -> Number:
         """Return left * right: (a + s)(b + t) = a b + (a t + b s + s t)."""
         found = super().multiply(left, right)
+        if self.precision < LEAST:
+            return found
         if not (isinstance(left, Interval) and isinstance(right, Interval)):
             return found
         one, other = apart(left), apart(right)

@@ -56,7 +56,7 @@ def holds(found: Interval, value: mpq) -> bool:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_what_is_found_holds_the_exact_value(seed: int) -> None:
-    rng, a, told = random.Random(seed), LineArithmetic(96), 0
+    rng, a, told = random.Random(seed), LineArithmetic(192), 0
     for _ in range(300):
         (x, v), (y, w) = drawn(rng, a), drawn(rng, a)
         pairs = [(a.add(x, y), v + w), (a.subtract(x, y), v - w), (a.multiply(x, y), v * w)]
@@ -80,7 +80,7 @@ def test_what_is_found_holds_the_exact_value(seed: int) -> None:
 
 
 def test_differences_keep_their_digits() -> None:
-    a = LineArithmetic(96)
+    a = LineArithmetic(192)
     one, other = wrapped(a, mpq(3, 1 << 900), 1), wrapped(a, mpq(1, 1 << 900), 1)
     gap = a.subtract(one, other)
     assert (
@@ -91,7 +91,7 @@ def test_differences_keep_their_digits() -> None:
 
 
 def test_a_divisor_that_is_no_zero_has_a_reciprocal() -> None:
-    a = LineArithmetic(96)
+    a = LineArithmetic(192)
     tiny = Interval(gmpy2.mpfr(0), gmpy2.mpfr(0.25), a, open_low=True)
     for found in (a.divide(mpq(3), tiny), -a.divide(mpq(3), -tiny), a.divide(mpq(-3), -tiny)):
         assert found.low == 12
