@@ -53,7 +53,7 @@ def inherited(
         gap = algebra.absolute(algebra.subtract(number(values[1]), number(values[2])))
         sizes[1:] = [gap, rational(0)]
     if verb == "divide":
-        return quotient(reading, node, flat, values, bounds)
+        return quotient(reading, node, flat, values, bounds, size, sizes)
     return rules.inherited(algebra, verb, size, sizes, errors)
 
 
@@ -63,12 +63,12 @@ def quotient(
     flat: int,
     values: Sequence[Scalar],
     bounds: Sequence[ScalarBound],
+    size: Any,
+    sizes: list[Any],
 ) -> Any:
-    """Return what `inherited` does of a quotient."""
+    """Return what `inherited` does of a quotient, given its size and those of its operands."""
     algebra, verb, divisor = reading.algebra, node.verb, node.operands[1]
     result = reading.exact.value(node, flat)
-    sizes = [algebra.absolute(number(x)) if finite(x) else rational(0) for x in values]
-    size = algebra.absolute(number(result)) if finite(result) else rational(0)
     errors = [bound.error for bound in bounds]
     grows = reading.flush and divisor.attrs == GROWS
     least: Any = rational(floor_of(divisor, reading.flush) or 0)
